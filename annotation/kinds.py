@@ -171,7 +171,6 @@ class StudyKind:
 
     @property
     def all_tabs(self) -> tuple[Tab, ...]:
-        """Every page of a study of this kind."""
         return (*self.tabs, FILES)
 
     @property
@@ -257,7 +256,6 @@ class StudyKind:
         return Headline(0, 0, None) if results is None else results.headline(results.at_first(study))
 
     def worked(self, study: Any) -> Worked:
-        """The work of people in a study."""
         done = Q(state=LabelTaskState.DONE)
         return Worked(study.label_tasks.order_by(), done, "active_ms", "item", "annotator")
 

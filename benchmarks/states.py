@@ -30,8 +30,6 @@ class JudgeRole(models.TextChoices):
 
 
 class RunState(models.TextChoices):
-    """How far a run is."""
-
     PENDING = "pending", "waiting"
     RUNNING = "running", "running"
     PAUSED = "paused", "paused"
@@ -40,8 +38,6 @@ class RunState(models.TextChoices):
 
 
 class RunItemState(models.TextChoices):
-    """How far an item of a run is."""
-
     PENDING = "pending", "waiting"
     DONE = "done", "done"
     FAILED = "failed", "failed"
@@ -100,8 +96,6 @@ class PointPremise(models.TextChoices):
 
 
 class PointJudgment(models.TextChoices):
-    """The two judgments of verification."""
-
     GROUNDED = "grounded", "Can it be found in the documents?"
     KEY_POINT = "key_point", "Is it a key point?"
 

@@ -175,7 +175,6 @@ FOR_ALL = {
 
 
 def kind_name(action: str) -> str:
-    """An action as the filter names it."""
     words = SENTENCES.get(action, action).replace("“%(what)s”", "…").replace("%(what)s", "…")
     return words[:1].upper() + words[1:]
 

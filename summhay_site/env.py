@@ -103,7 +103,6 @@ def institution() -> tuple[str, str, str]:
 
 
 def log_format() -> str:
-    """Read LOG_FORMAT."""
     return choice("LOG_FORMAT", "LINE", among=("LINE", "JSON"))
 
 

@@ -143,7 +143,6 @@ def person_of(user: User) -> Person:
 
 
 def exported() -> list[Held]:
-    """What is in an export, a file each."""
     return [held for held in all_held() if held.fields]
 
 
@@ -298,7 +297,6 @@ class Part:
         return days
 
     def rows(self, now: datetime) -> QuerySet[Any]:
-        """What is due now."""
         rows = self.due(now - timedelta(days=self.days))
         return rows.order_by("pk") if self.days else rows.none()
 

@@ -35,7 +35,6 @@ def mail_forgotten_task(email: str, base_url: str, language: str = "") -> None:
 
 @shared_task(name="summhay_site.mail_new_link")
 def mail_new_link_task(user_pk: int, base_url: str) -> None:
-    """Mail a new account its link."""
     mail_new_link(user_pk=user_pk, base_url=base_url, now=timezone.now())
 
 

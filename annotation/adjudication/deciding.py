@@ -166,7 +166,6 @@ class Deciding(ABC):
         return {}
 
     def cells(self, rows: Iterator[tuple[Any, ...]]) -> Iterable[Sequence[Any]]:
-        """The rows as CSV has them."""
         return rows
 
 

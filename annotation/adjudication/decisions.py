@@ -146,7 +146,6 @@ class Decisions(Generic[Row]):
         return Counter(rows.values_list("study", flat=True))
 
     def waiting(self, studies: Mapping[int, Study]) -> list[Waiting]:
-        """What there is to decide in each study, and where."""
         return [
             Waiting(
                 ngettext("%(n)d disagreement to decide", "%(n)d disagreements to decide", n) % {"n": n},

@@ -85,7 +85,6 @@ class Packed:
 
     @property
     def ending(self) -> str:
-        """The end of its name."""
         return self.name.rpartition(".")[2].lower()
 
     @property

@@ -122,7 +122,6 @@ def wants_json(request: HttpRequest) -> bool:
 
 
 def plain(payload: dict[str, Any], status: int = 200) -> JsonResponse:
-    """The response to a script."""
     return JsonResponse(payload, status=status, headers={"Cache-Control": "no-store"})
 
 

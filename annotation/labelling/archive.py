@@ -33,7 +33,6 @@ BY: Columns = {"judge": (lambda name, version: str(Judge(name=name, version=vers
 
 
 def question_file(dataset: str) -> str:
-    """The file of the questions of a dataset."""
     return f"questions-{dataset}.jsonl"
 
 
@@ -119,8 +118,6 @@ def name_of(most: int, least: int = 1) -> Any:
 
 
 def one_of(*values: str) -> Any:
-    """One of some texts."""
-
     def known(value: str) -> str:
         if value not in values:
             raise ValueError("unknown")
@@ -156,8 +153,6 @@ class Archived(Part):
 
 
 class ItemPart(Archived):
-    """What every item has."""
-
     id: name_of(400)  # type: ignore[valid-type]
     block: name_of(80, 0)  # type: ignore[valid-type]
     n_questions: whole(1, SMALLINT)  # type: ignore[valid-type]

@@ -96,7 +96,6 @@ class AnswerKind(ABC, Generic[A]):
         return self.answer_of(self.model.objects.filter(task=task, is_current=True).first())
 
     def counts(self, answer: A) -> bool:
-        """Whether it answers its question."""
         return not self.is_optional and answer.is_complete
 
     def before(self, task: LabelTask, *, op_id: str, version: int | None, question: UUID | None) -> Before:

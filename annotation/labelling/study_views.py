@@ -76,8 +76,6 @@ class TaskFilter(FilterSet):  # type: ignore[misc]
 
 
 class TaskList(ListPage):
-    """Every task of a study."""
-
     template_name = "annotation/study_work.html"
     table_class = TaskTable
     filterset_class = TaskFilter

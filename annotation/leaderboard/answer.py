@@ -206,7 +206,6 @@ def _minutes(value: float) -> str:
 
 
 def reading(layout: Layout) -> Iterator[Note]:
-    """A note on what the figures are of, and how to read them."""
     board, view = layout.board, layout.view
     scores = (
         f"Scores from 0 to 100 by judge {view.judge}; 95 % intervals are over subtopics, of people over "

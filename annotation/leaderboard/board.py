@@ -71,7 +71,6 @@ class Writers:
 
     @classmethod
     def of(cls, sessions: Sequence[Session]) -> Writers:
-        """Those of sessions."""
         f1s = [session.assignment.ceiling.get("f1") for session in sessions]
         ceilings = [f1 for f1 in f1s if f1 is not None]
         return cls(
@@ -211,7 +210,6 @@ class Board:
         return [name for name in known if name in used] + sorted(used - set(known))
 
     def line(self, system: str, retriever: str) -> Line | None:
-        """The row of a system with a retriever."""
         return next((line for line in self.lines if line.entry == (system, retriever)), None)
 
 

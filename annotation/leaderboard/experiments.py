@@ -269,7 +269,6 @@ def _arms(experiment: Experiment) -> Iterator[SheetRow]:
 
 
 def arm_name(arrangement: Arrangement) -> str:
-    """An arrangement in words."""
     if arrangement.tokens is not None:
         return "until %(n)s tokens" % {"n": f"{arrangement.tokens:,}"}
     between = {

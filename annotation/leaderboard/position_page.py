@@ -167,7 +167,6 @@ def orders_table(rows: Iterable[OrderRow]) -> Table:
 
 
 def about_orders(table: Table, judge: str) -> tuple[Note, ...]:
-    """How to read this table."""
     about = (
         "The joint score, from 0 to 100 by judge %(judge)s, of systems that read the full context in more than "
         "one order, on the subtopics that all orders of a system have. Top is the published order %(top)s, with "
@@ -227,7 +226,6 @@ class Content:
         return f"{pair}&{self.kept}" if self.kept else pair
 
     def row(self, row: Row, values: Mapping[str, Value | Cell]) -> SheetRow:
-        """A row of a table."""
         entry = row.entry
         names = ("people" if row.is_people else entry.system, self.names.get(entry.retriever, entry.retriever))
         return SheetRow(names, values, url=self.url(row), is_people=row.is_people)

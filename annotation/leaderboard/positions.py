@@ -282,7 +282,6 @@ class PositionLook:
 
     @property
     def scope(self) -> Scope:
-        """The scope with its rows."""
         haystacks, studies = (
             Haystack.objects.filter(pk__in=self.haystacks),
             Study.objects.filter(pk__in=self.studies),

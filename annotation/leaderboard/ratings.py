@@ -38,7 +38,6 @@ def measure_name(aspect: str, rater: str) -> str:
 
 
 def is_rating(name: str) -> bool:
-    """Whether a score is a rating."""
     return any(name.startswith(f"{aspect} (") for aspect in ASPECTS)
 
 

@@ -86,7 +86,6 @@ class Printed:
 
     @property
     def text(self) -> str:
-        """The text that was asked for."""
         said = approval_notes(judged_in(self.view, self.board))
         origin = views.origin_of(self.view)
         return views.text_of(self.form, self.board, with_intervals=self.with_intervals, said=said, origin=origin)

@@ -369,7 +369,6 @@ def board_chart(
 
 
 def _band(line: Line | None, block: Block, names: Mapping[str, str]) -> str:
-    """Who the people of the band are."""
     if line is None or line.writers is None or block.people is None:
         return ""
     documents = {"documents": names[line.entry.retriever]}

@@ -236,7 +236,6 @@ class Unlinked(AnswerKind[UnlinkedReasons]):
     def differing(
         self, first: UnlinkedReasons, second: UnlinkedReasons
     ) -> tuple[UnlinkedReasons, UnlinkedReasons]:
-        """The reasons that differ."""
         differ = {*first.reasons} ^ {*second.reasons}
 
         def rest(answer: UnlinkedReasons) -> UnlinkedReasons:

@@ -364,8 +364,6 @@ class PackedRows(models.Model):
     """
 
     class Table(models.TextChoices):
-        """Of which table the rows are."""
-
         REVISIONS = "revisions", "drafts"
         EVENTS = "events", "events"
 

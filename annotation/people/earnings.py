@@ -59,7 +59,6 @@ class LabellingJob:
 
     @property
     def left(self) -> str:
-        """How many tasks are left."""
         return str(self.words.left % {"n": self.n_open})
 
     @property

@@ -87,8 +87,6 @@ class Ratings(AnswerKind[Rated]):
         return ", ".join([*parts, _("not sure")] if answer.is_unsure else parts)
 
     def differing(self, first: Rated, second: Rated) -> tuple[Rated, Rated]:
-        """The ratings that differ."""
-
         def rest(answer: Rated, other: Rated) -> Rated:
             ratings = {
                 aspect: value for aspect, value in answer.ratings.items() if value != other.ratings.get(aspect)

@@ -132,8 +132,6 @@ class HaystackPart(Archived):
 
 
 class SubtopicPart(Archived):
-    """A subtopic of it."""
-
     key: name_of(120)  # type: ignore[valid-type]
     number: Place
     name: name_of(300)  # type: ignore[valid-type]
@@ -151,8 +149,6 @@ class SystemPart(Archived):
 
 
 class SummaryPart(Archived):
-    """A summary with the place that it has."""
-
     haystack: HaystackPart
     subtopic: SubtopicPart
     system: SystemPart
@@ -161,8 +157,6 @@ class SummaryPart(Archived):
 
 
 class SummaryItem(ItemPart):
-    """A summary to rate."""
-
     summary: SummaryPart
 
 

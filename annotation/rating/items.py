@@ -143,8 +143,6 @@ Range = Annotated[
 
 
 class OwnSummary(OwnItem):
-    """A summary to rate."""
-
     lines: Annotated[list[Text], Field(min_length=1, max_length=MOST), Expected(f"1 to {MOST} lines")]
     why: Text
 

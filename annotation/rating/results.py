@@ -64,7 +64,6 @@ class Results:
 
     @property
     def aspects(self) -> tuple[str, ...]:
-        """The aspects in their order."""
         return tuple(rows.measure for rows in self.report.measures if rows.measure != MEAN)
 
     @property

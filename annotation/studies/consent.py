@@ -164,7 +164,6 @@ def message() -> str:
 
 
 def refusal() -> JsonResponse:
-    """The refusal for a script."""
     return JsonResponse({"code": CODE, "message": message()}, status=409, headers={"Cache-Control": "no-store"})
 
 

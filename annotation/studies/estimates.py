@@ -122,7 +122,6 @@ class Estimate:
 
     @property
     def cost(self) -> Decimal:
-        """What that time costs."""
         return pay(self.active_ms, self.rate)
 
 
@@ -213,7 +212,6 @@ def narrowed_to(chosen: Iterable[Any], offered: Iterable[Any]) -> list[Any]:
 
 
 def size_of_sample() -> forms.IntegerField:
-    """How many are drawn."""
     return forms.IntegerField(label="Size of the sample", min_value=1, max_value=100_000, required=False)
 
 

@@ -76,7 +76,6 @@ class Rows:
         return {row.annotator_id: str(row.number) for row in self.members if current.get(row.annotator_id)}
 
     def groups(self, group: str) -> dict[int, Items]:
-        """The items of each group."""
         groups: dict[int, Items] = {}
         for row in self.items.values():
             is_training = row.role == LabelItem.Role.TRAINING

@@ -239,7 +239,6 @@ class Work(StudyKind, ABC):
         return str(self.short % {"n": n}) if n else ""
 
     def columns_of_members(self, study: Study) -> Mapping[str, Column]:
-        """The columns of that page for one study."""
         return self.member_columns
 
     def member_rows(self, study: Study) -> list[dict[str, Any]]:

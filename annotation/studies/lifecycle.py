@@ -42,7 +42,6 @@ class Details:
 
 
 def details_of(study: Study) -> dict[str, Any]:
-    """The fields of `Details` as a study has them."""
     return {item.name: getattr(study, item.name) for item in fields(Details)}
 
 

@@ -44,7 +44,6 @@ class Speed:
 
     @property
     def median_seconds(self) -> float:
-        """The median in seconds."""
         return self.median_ms / 1000
 
     @property
@@ -78,7 +77,6 @@ class Person:
 
     @property
     def n_done(self) -> int:
-        """Tasks that are done."""
         return self.tasks.get(LabelTask.State.DONE, 0)
 
 
@@ -101,7 +99,6 @@ class Answering(Person):
 
 
 def shares_of(counts: Mapping[str, int]) -> list[Share]:
-    """Answers with their counts, and the share of each."""
     n = sum(counts.values())
     return [(name, count, count / n if n else None) for name, count in counts.items()]
 
@@ -131,7 +128,6 @@ class Overview:
 
     @property
     def n_done(self) -> int:
-        """Tasks that are done."""
         return sum(row.n_done for row in self.people)
 
     @property
@@ -244,7 +240,6 @@ class Column:
     by: Callable[[Any], Any] | None = None
 
     def value(self, person: Any) -> Any:
-        """What the person is sorted by."""
         if self.by is not None:
             return self.by(person)
         text = _as_cell(self.cell(person)).text

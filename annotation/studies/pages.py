@@ -47,8 +47,6 @@ from benchmarks.web.permissions import requires, saw_insights
 
 
 class StudyTable(ListTable):
-    """What studies are sorted by."""
-
     name = Column(_("Name"))
     kind = Column("Kind")
     state = Column(_("State"))
@@ -161,7 +159,6 @@ def form_page(
 
 
 def recipe_named(work: Work, key: str) -> Recipe | None:
-    """A recipe of a kind by its key."""
     return next((recipe for recipe in work.recipes if recipe.key == key), None)
 
 
@@ -347,7 +344,6 @@ def _status(request: HtmxHttpRequest, form: BodyForm, seen: str) -> int:
 @requires("annotation.view_study")
 @require_safe
 def guidelines_version(request: HtmxHttpRequest, uid: uuid.UUID, version: int) -> HttpResponse:
-    """One version of the guidelines."""
     study = study_of(request, uid)
     guideline = get_object_or_404(study.guidelines.select_related("created_by"), version=version)
     context = {

@@ -42,7 +42,6 @@ class PreviewPlace:
         return self.page_of(self.number + 1) if self.number < self.n else ""
 
     def page_of(self, number: int) -> str:
-        """The page of an item by its number."""
         return reverse("annotation:study-preview-item", args=[self.study.uid, number])
 
     def act(self, name: str) -> str:

@@ -45,7 +45,6 @@ def rows_of(study: Study, queryset: QuerySet[Any, Any], columns: Columns) -> Ite
 
 
 def fields_of(columns: Columns) -> set[str]:
-    """The fields that some columns need."""
     values = columns.values()
     return {name for value in values for name in ((value,) if isinstance(value, str) else value[1:])}
 
@@ -89,7 +88,6 @@ def jsonl_file(name: str, title: Text, columns: Iterable[str], rows: Rows) -> St
 
 
 def objects(columns: Iterable[str], rows: Iterable[Sequence[Any]]) -> Iterator[dict[str, Any]]:
-    """Rows with the names of their columns."""
     names = tuple(columns)
     return (dict(zip(names, row, strict=True)) for row in rows)
 

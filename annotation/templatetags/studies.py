@@ -29,7 +29,6 @@ def study_url(study: Study) -> str:
 
 @register.simple_tag
 def task_about(kind: LabelWork, task: LabelTask) -> Remark:
-    """What a task is about."""
     return kind.about(task)
 
 

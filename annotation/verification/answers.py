@@ -131,7 +131,6 @@ class Highlight:
     lost: tuple[str, ...] = ()
 
     def in_document(self, document: QuestionDocument) -> list[Passage]:
-        """The passages of one document."""
         return [passage for passage in self.passages if passage.document == document]
 
 

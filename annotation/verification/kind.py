@@ -155,7 +155,6 @@ def checks_in_order(study: Study) -> dict[int, list[bool]]:
 
 
 def page_of(study: Study, now: datetime) -> OverviewPage:
-    """The overview as a page shows it."""
     overview, plan = overview_of(study), study.verification_plan
     checks = ngettext("and %(n)d attention check", "and %(n)d attention checks", overview.n_gold) % {
         "n": overview.n_gold

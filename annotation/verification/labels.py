@@ -75,7 +75,6 @@ class PointTable:
 
     @property
     def n_questions(self) -> int:
-        """Questions that have one of them."""
         return len(np.unique(self.questions))
 
     def codes(self, task: Task) -> Ints:

@@ -204,7 +204,6 @@ def _other_machines(study: Study) -> Fragment:
 
 
 def titles() -> dict[Task, str]:
-    """The tasks in words."""
     return {
         Task.GROUNDED: "Can it be found in the text?",
         Task.KEY_POINT: "Is it a key point?",

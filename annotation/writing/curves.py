@@ -140,8 +140,6 @@ CURVE_COLUMNS = (
 
 @dataclass(frozen=True)
 class SessionRow:
-    """One session in the table."""
-
     uid: str
     pseudonym: str
     subtopic: str

@@ -126,8 +126,6 @@ class NotStarted(DraftRefused):
 
 
 class SessionClosed(DraftRefused):
-    """The session is over."""
-
     code = "closed"
 
 

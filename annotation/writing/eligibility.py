@@ -243,7 +243,6 @@ class NotEligible(Exception):
 
     @property
     def codes(self) -> frozenset[Code]:
-        """The reasons as codes."""
         return frozenset(obstacle.code for obstacle in self.obstacles)
 
 

@@ -291,7 +291,6 @@ class Writing(Work):
         )
 
     def n_previews(self, study: Study) -> int:
-        """The subtopics to write on."""
         return int(study.writing_plan.subtopics.count())
 
 

@@ -49,8 +49,6 @@ VIEW = "benchmarks.view_haystack"
 
 
 class HaystackTable(ListTable):
-    """What haystacks are sorted by."""
-
     title = Column("Haystack")
     dataset = Column("Dataset")
     documents = Column(_("Documents"), "n_documents", css="num", high_first=True)
@@ -62,8 +60,6 @@ class HaystackTable(ListTable):
 
 
 class HaystackFilter(FilterSet):  # type: ignore[misc]
-    """Haystacks by words."""
-
     q = CharFilter(label="Title, id or dataset", method=lambda rows, _name, text: rows.search(text))
 
 

@@ -44,8 +44,6 @@ class Waiting:
 
 @dataclass(frozen=True)
 class Answer:
-    """What a reply says: answers by key, or the question to ask again."""
-
     waiting: Waiting
     call: JudgeCall
     answers: Mapping[str, Any]
@@ -192,7 +190,7 @@ def _is_answered(answer: Answer) -> bool:
 
 
 def read_answer(waiting: Waiting, call: JudgeCall, reply: Reply) -> Answer:
-    """What a reply says; a refusal, one to half of a prompt, and what no parser can stand is an invalid answer."""
+    """Read a reply; a refusal, one to half of a prompt, and what no parser can stand is an invalid answer."""
     question = waiting.question
     if reason := reply.refused_because or reply.cut_because(_n_sent(waiting)):
         return Answer(waiting, call, dict.fromkeys(question.keys, Problem(reason)))

@@ -22,7 +22,6 @@ class Arranged(Source):
 
     @classmethod
     def of(cls, arrangement: Arrangement) -> Arranged:
-        """What this arrangement shows."""
         return cls(order=arrangement.name)
 
     @property

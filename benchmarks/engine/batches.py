@@ -71,7 +71,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Written:
-    """What stands in the files; `stopped` says why not all of the run does, empty if it does."""
+    """Requests in files; `stopped` says why not all of the run is in them, empty if it is."""
 
     batch: Batch
     n_requests: int
@@ -289,7 +289,7 @@ MOST_IN_LINE = 4 * MOST_BYTES
 
 @dataclass(frozen=True)
 class RepliesRead:
-    """What was in the files of replies, in lines, and what is left of the batch.
+    """Lines read from the files of replies, and what is left of the batch.
 
     Lines `repeated` an answer that was there, were about `unknown` requests, or were `unreadable`. `missing` are
     requests without a reply, `done` and `open` items of the run.

@@ -113,7 +113,6 @@ def _sums(calls: QuerySet[JudgeCall, JudgeCall], *by: str) -> list[Any]:
 
 
 def no_price(model: str, day: date) -> str:
-    """What to say where a price is missing."""
     return f"There is no price for {model} on {day:%Y-%m-%d}."
 
 
@@ -253,7 +252,7 @@ class Budget:
 
 
 def account_of(run: JudgeRun, *, prices: Prices, now: datetime, gone: Collection[int] | None = None) -> Account:
-    """What counts against a run's budget; four queries.
+    """Sum up what counts against a run's budget; four queries.
 
     Raises:
         CostUnknown: a price or a count is missing.

@@ -1,4 +1,4 @@
-"""What judges are asked: a run is rows, a worker claims them in batches, nothing is asked twice.
+"""Judges at work: a run is rows, a worker claims them in batches, nothing is asked twice.
 
 The rules of a single judgment live in `benchmarks.judges`, claims in `runs`, and what is special to a task in
 `tasks`. An item that the judge fails on is found alone; the rest of its batch is stored.

@@ -48,7 +48,7 @@ class Request:
 
 @dataclass
 class Claim:
-    """What became of the requests that a worker wanted to send.
+    """Requests that a worker wanted to send, by what became of them.
 
     `is_stopped`: the run is not going any more. `pause_because`: its budget, or its judge, lets nothing more.
     `is_short`: its budget has no room before answers come that are on their way. `on_file` was written to a file

@@ -1,4 +1,4 @@
-"""What the pages of judges show: counts, costs, how far each task is, estimates before a run, stale answers."""
+"""Figures on pages of judges: counts, costs, how far each task is, estimates before a run, stale answers."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def judge_rows() -> list[JudgeRow]:
 
 
 def _cost_of_models(rows: Iterable[Judge]) -> dict[int, costs.Cost]:
-    """What was paid for those that ask a model, by their key; one query."""
+    """Payments for those that ask a model, by their key; one query."""
     models = [judge.pk for judge in rows if judge.kind == Judge.Kind.OPENAI]
     spent = costs.cost_by_judge(models) if models else {}
     return {pk: spent.get(pk, costs.NOTHING) for pk in models}
@@ -93,7 +93,7 @@ def summarizer_rows() -> list[SummarizerRow]:
 
 @dataclass(frozen=True)
 class Estimate:
-    """What a run would ask, before it is started; tokens by words, dollars by the price of the day."""
+    """Requests of a run before it is started; tokens by words, dollars by the price of the day."""
 
     n_subjects: int
     n_calls: int
@@ -142,7 +142,6 @@ class TaskState:
 
 
 def task_state(*, judge: Judge, task: str, subjects: Sequence[Model]) -> TaskState:
-    """What a judge has done of a task on subjects."""
     counts = TASKS[task].counts(judge=judge, subjects=subjects).values()
     return TaskState(
         task=TASKS[task],
@@ -171,7 +170,7 @@ def estimate(*, judge: Judge, task: str, subjects: Iterable[Any], repeats: int, 
 
 
 def _estimate_of(requests: Sequence[Request], *, config: ModelConfig, n_subjects: int, now: datetime) -> Estimate:
-    """What requests on so many subjects would need; those that were answered before need nothing."""
+    """Needs of requests on so many subjects; those that were answered before need nothing."""
     known = _answered({request.key for request in requests})
     fresh = {request.key: request for request in requests if request.key not in known}
     tokens = [estimated_tokens(request.body, n_verdicts=request.question.n_verdicts) for request in fresh.values()]
@@ -211,7 +210,7 @@ def _answered(keys: set[str]) -> set[str]:
 
 @dataclass(frozen=True)
 class Stale:
-    """What a task says of a judge's answers whose texts have changed, and whether older ones were left out."""
+    """A judge's answers whose texts have changed, in words of the task, and whether older ones were left out."""
 
     text: str
     has_older: bool

@@ -1,4 +1,4 @@
-"""What a summarizer is shown of the documents of a question, so that drafts of responses can be planned."""
+"""Documents of a question as a summarizer is shown them, so that drafts of responses can be planned."""
 
 from __future__ import annotations
 

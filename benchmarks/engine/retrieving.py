@@ -80,7 +80,7 @@ class Held:
 
 
 class KeptAnswers:
-    """What servers have answered, kept in the database: nothing is asked twice."""
+    """Answers of servers, kept in the database: nothing is asked twice."""
 
     def before_request(self) -> None:
         """There is no limit."""

@@ -123,7 +123,6 @@ class RunProgress:
 
     @property
     def n_pending(self) -> int:
-        """What is still to do."""
         return self.n_total - self.n_done - self.n_failed
 
 
@@ -162,7 +161,7 @@ def keep(*, run: JudgeRun, items: Iterable[JudgeRunItem], now: datetime) -> None
 
 
 def keeper(*, run: JudgeRun, items: Sequence[JudgeRunItem], clock: Callable[[], datetime]) -> Callable[[], None]:
-    """What a worker calls while its work goes on: it renews the claims on items, every half minute at most."""
+    """Called by a worker while its work goes on: renews the claims on items, every half minute at most."""
     renewed_at = clock()
 
     def keep_now_and_then() -> None:
@@ -319,7 +318,6 @@ class RunState:
 
     @property
     def task(self) -> Task:
-        """What is done in it, with the words for its numbers."""
         return TASKS[self.run.task]
 
     @property

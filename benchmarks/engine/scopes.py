@@ -1,4 +1,4 @@
-"""What a run is about: which texts, and in which words the run keeps it.
+"""Subjects of a run: which texts, and in which words the run keeps that.
 
 Studies belong to the app of people, which says here how they are found.
 """
@@ -50,7 +50,7 @@ class Studies(Protocol):
         """As `named`, of the studies in which people labelled coverage."""
 
     def examples(self, study: str) -> Sequence[Example]:
-        """What people agree on in a study, one for each summary and insight, in a fixed order."""
+        """Labels that people agree on in a study, one for each summary and insight, in a fixed order."""
 
     def readable(self, user: Any, summaries: Collection[int]) -> Collection[int]:
         """The keys of those texts of sessions that a user may read."""
@@ -68,7 +68,7 @@ def register(upper: Studies) -> None:
 
 
 def studies() -> Studies:
-    """What was registered; LookupError where nothing was."""
+    """Those that were registered; LookupError where none were."""
     return _registered[0]
 
 
@@ -124,7 +124,7 @@ class Scope:
         return texts
 
     def as_json(self) -> dict[str, Any]:
-        """What a run keeps: names, which stay when a corpus is deleted; of a study the id and the name."""
+        """As a run keeps it: names, which stay when a corpus is deleted; of a study the id and the name."""
         kept = {
             "haystack": self.haystack,
             "dataset": self.dataset,
@@ -196,7 +196,7 @@ def seen_by(user: Any) -> set[str]:
 
 
 def words(scope: Mapping[str, Any], *, seen: Collection[str]) -> str:
-    """What a run keeps of its scope, as part of a sentence; empty where a program asked for certain texts.
+    """A scope as part of a sentence; empty where a program asked for certain texts.
 
     `seen` are the ids of the studies whose names the reader may know.
     """

@@ -1,4 +1,4 @@
-"""What summarizers are asked: drafts are planned, saved and queued; the run itself is the engine's.
+"""Work for summarizers: drafts are planned, saved and queued; the run itself is the engine's.
 
 A system of leaderboards is a summarizer at one version with what chose its documents: an order of the full
 context, or a retriever (responses to questions: `responding`). A draft freezes what is shown in which order.
@@ -42,18 +42,18 @@ IMPORTED = "imported"
 
 
 class Shown(ABC):
-    """What a summarizer is shown of the documents: it names the system, and makes the drafts of a kind of text."""
+    """Documents as a summarizer is shown them: names the system, and makes the drafts of a kind of text."""
 
     task: ClassVar[str]
     """The task of its runs."""
     subject: ClassVar[str]
-    """What a draft is about, by its field."""
+    """The subject of a draft, by its field."""
     related: ClassVar[tuple[str, ...]]
-    """What is read with drafts."""
+    """Read with drafts, as `select_related` names it."""
 
     @property
     def parts(self) -> Sequence[Shown]:
-        """What is shown in turn, each part to a system of its own; mostly one, itself."""
+        """Parts that are shown in turn, each to a system of its own; mostly one, itself."""
         return (self,)
 
     @property
@@ -73,7 +73,7 @@ class Shown(ABC):
 
     @abstractmethod
     def scope(self, name: str, judge: Judge) -> dict[str, Any]:
-        """What a run is about, for people: the haystack or the question set by its name, and what is shown."""
+        """The scope of a run, for people: the haystack or the question set by its name, and what is shown."""
 
     @abstractmethod
     def is_taken(self, system: System) -> bool:
@@ -90,7 +90,7 @@ class Shown(ABC):
 
 @dataclass(frozen=True)
 class Source(Shown):
-    """What chooses the documents of a subtopic: a retriever and version (empty: imported), or an order.
+    """Chooses the documents of a subtopic: a retriever and version (empty: imported), or an order.
 
     Subtopics come with their haystacks.
     """

@@ -50,7 +50,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Labels:
-    """What the page of a run calls its numbers; translated where they are shown."""
+    """Names of numbers on the page of a run; translated where they are shown."""
 
     progress: str = "%(title)s: %(done)s of %(total)s responses done"
     answers: str = "Verdicts"
@@ -88,15 +88,15 @@ class Task(ABC):
     """One kind of model work: which answers are missing, how they are asked for, and where they are stored."""
 
     name: ClassVar[str]
-    """What `JudgeRun.task` holds."""
+    """As `JudgeRun.task` holds it."""
     subject: ClassVar[Literal["summary", "response", "key_point", "draft", "other"]]
-    """What a run item is about, by its field."""
+    """The subject of a run item, by its field."""
     subjects: ClassVar[str]
     """The same in the plural, for people."""
     related: ClassVar[str]
-    """What is read with the subjects."""
+    """Read with the subjects, as `select_related` names it."""
     order_by: ClassVar[Any]
-    """What keeps items together that share texts."""
+    """Keeps items together that share texts."""
     role: ClassVar[str] = Judge.Role.JUDGE
     """Who does it."""
     has_repeats: ClassVar[bool] = False
@@ -109,12 +109,11 @@ class Task(ABC):
 
     @property
     def title(self) -> str:
-        """What is done, in a few words."""
+        """The task in a few words."""
         return dict(JudgeRun.Task.choices).get(self.name, self.name)
 
     @property
     def subject_model(self) -> Any:
-        """The model of the subjects."""
         return JudgeRunItem._meta.get_field(self.subject).related_model
 
     def about(self, subject: Any) -> dict[str, Any]:
@@ -122,13 +121,12 @@ class Task(ABC):
         return {self.subject: subject}
 
     def read(self, keys: Sequence[int]) -> QuerySet[Any, Any]:
-        """Subjects by their keys, with what is read with them."""
         further = self.related.removeprefix(self.subject).removeprefix("__")
         rows: QuerySet[Any, Any] = self.subject_model.objects.filter(pk__in=keys)
         return rows.select_related(further) if further else rows
 
     def counts(self, *, judge: Judge, subjects: Sequence[Any], repeats: int = 1) -> dict[int, Counts]:
-        """What is asked of each subject and there, by its key; a fixed number of queries for 5,000 of them."""
+        """How much is asked of each subject and there, by its key; a fixed number of queries for 5,000 of them."""
         counts: dict[int, Counts] = {}
         for part in parts(subjects):
             counts |= self._counts(judge=judge, subjects=part, repeats=repeats)
@@ -162,7 +160,7 @@ class Task(ABC):
     def questions(
         self, *, judge: Judge, config: ModelConfig, items: Sequence[JudgeRunItem], repeats: int
     ) -> Mapping[int, Sequence[Question]]:
-        """What a model has not answered on the items: {item key: questions}; a fixed number of queries."""
+        """Open questions to a model on the items: {item key: questions}; a fixed number of queries."""
 
     def foreseen(
         self, *, judge: Judge, config: ModelConfig, items: Sequence[JudgeRunItem], repeats: int
@@ -187,7 +185,7 @@ class Task(ABC):
         raise NotImplementedError(self.name)
 
     def finished(self, run: JudgeRun, *, now: datetime) -> None:
-        """What follows when a run is done; called in the transaction that closes it."""
+        """Called in the transaction that closes a run."""
         return
 
     def inputs(self, judge: Judge) -> QuerySet[Any, tuple[int, Any, str]] | None:
@@ -237,7 +235,7 @@ class PairTask(Task):
         """All pairs of subjects; a fixed number of queries."""
 
     def values(self, question: Any, answer: Any) -> dict[str, Any]:
-        """What a row holds of an answer or a `Problem`: whether it can be used, and what is kept beside it."""
+        """Values of a row for an answer or a `Problem`: whether it can be used, and what is kept beside it."""
         return {"is_valid": not isinstance(answer, Problem), "raw": question.raw_of(answer)}
 
     def offline_rows(self, *, judge: Judge, subjects: Sequence[Any]) -> Iterable[Any]:
@@ -292,7 +290,7 @@ class PairTask(Task):
         return {tuple(map(str, row)) for row in rows.values_list(*filter(None, columns))}
 
     def _pair(self, sheet: Sheet, item: ItemRef, repeat: int) -> tuple[str, ...]:
-        """What `_pairs_there` has of a pair."""
+        """A pair as `_pairs_there` has it."""
         premise, key = [str(sheet.premise)] * bool(self.premise), [item.key] * bool(self.item)
         return (str(sheet.subject), *premise, *key, *([str(repeat)] * self.has_repeats))
 
@@ -331,7 +329,7 @@ class PairTask(Task):
         self.model.objects.bulk_create(origin.mark(rows), ignore_conflicts=True, batch_size=500)
 
     def inputs(self, judge: Judge) -> QuerySet[Any, tuple[int, Any, str]] | None:
-        """What was asked of a model on pairs, where the task has words for stale answers."""
+        """Questions to a model on pairs, where the task has words for stale answers."""
         if not self.labels.stale:
             return None
         rows = self.all_rows().filter(judge=judge)

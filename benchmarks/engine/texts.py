@@ -29,7 +29,7 @@ from benchmarks.summarizers.source_tasks import SourceTask, usual_task
 
 
 def tasks_of(datasets: Collection[str]) -> dict[str, SourceTask]:
-    """What is asked by dataset; of one without settings what would be stored. One query, or two."""
+    """Settings of datasets by name; of one without any those that would be stored. One query, or two."""
     rows = SourceDataset.objects.filter(name__in=datasets)
     tasks = {row.name: SourceTask(row.n_sentences, row.new_tokens) for row in rows}
     missing = set(datasets) - set(tasks)

@@ -136,7 +136,7 @@ def _write(row: Verdict, combined: Combined) -> None:
 
 
 def names_of_haystack(key: str, source: str | None) -> frozenset[str]:
-    """What a haystack may be called where a judge says what it was fitted on: its key, and its file's name."""
+    """Names of a haystack where a judge says what it was fitted on: its key, and its file's name."""
     return frozenset({key, (source or key).removeprefix("topic_")})
 
 
@@ -182,7 +182,7 @@ def _subtopics_shown(judge: Judge) -> frozenset[str]:
 
 @dataclass(frozen=True)
 class Overview:
-    """What the page of a jury shows; `n_split` insights are covered without a bullet."""
+    """The page of a jury; `n_split` insights are covered without a bullet."""
 
     members: Sequence[Judge]
     config: JuryConfig

@@ -42,7 +42,6 @@ class DatabaseStorage(Storage):
     """Files as rows of a megabyte each, so that neither side ever holds a whole one in memory."""
 
     def exists(self, name: str) -> bool:
-        """Whether there is a file of this name."""
         return UploadPiece.objects.filter(name=name).exists()
 
     def delete(self, name: str) -> None:

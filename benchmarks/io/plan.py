@@ -292,5 +292,4 @@ class DatasetPlan(Plan[Sequence[Any]]):
 
     @property
     def about(self) -> dict[str, str]:
-        """The name of the dataset."""
         return {"dataset": self.dataset}

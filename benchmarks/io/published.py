@@ -70,7 +70,6 @@ def sha256_of(text: str) -> str:
 
 
 def new_document(haystack: Haystack, incoming: TopicDocument) -> Document:
-    """A document as a row."""
     return Document(
         haystack=haystack,
         number=incoming.number,
@@ -83,7 +82,6 @@ def new_document(haystack: Haystack, incoming: TopicDocument) -> Document:
 
 
 def new_subtopic(haystack: Haystack, number: int, incoming: TopicSubtopic) -> Subtopic:
-    """A subtopic as a row."""
     return Subtopic(
         haystack=haystack,
         number=number,
@@ -107,7 +105,6 @@ def new_insight(subtopic: Subtopic, number: int, incoming: TopicInsight) -> Insi
 
 
 def new_summary(subtopic: Subtopic, system: System, text: str, *, now: datetime, **fields: Any) -> Summary:
-    """A text of a system as a row."""
     return Summary(
         subtopic=subtopic,
         haystack=subtopic.haystack,
@@ -157,7 +154,6 @@ def answers_of(judges: Iterable[Judge], haystacks: Iterable[Haystack]) -> dict[i
 
 
 def new_system(system: TopicSystem) -> System:
-    """A system as a row."""
     return System(
         key=system.key,
         kind=System.Kind.HUMAN if system.key == HUMAN else System.Kind.MODEL,

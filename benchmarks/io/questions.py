@@ -34,7 +34,6 @@ class QuestionPlan(DatasetPlan):
         return {row.key: row for row in questions.prefetch_related(*PARTS_OF_QUESTIONS)}
 
     def systems_of(self, rows: Sequence[QuestionText]) -> dict[str, System]:
-        """The systems of their responses."""
         names = {response.system for question in rows for response in question.responses}
         named = {name: named_system(name) for name in sorted(names)}
         return {
@@ -43,7 +42,6 @@ class QuestionPlan(DatasetPlan):
         }
 
     def add_new(self, incoming: QuestionText) -> None:
-        """The question with its parts."""
         row = Question(
             dataset=self.dataset,
             key=incoming.key,

@@ -80,7 +80,6 @@ def topic_of(haystack: Haystack, *, further: Further | None = None, judge: Judge
 
 
 def document_of(row: Document) -> TopicDocument:
-    """A document as a frozen row."""
     return TopicDocument(key=row.key, number=row.number, text=row.text, title=row.title, metadata=row.metadata)
 
 

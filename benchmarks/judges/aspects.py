@@ -13,7 +13,7 @@ gettext_noop = str
 
 @dataclass(frozen=True, slots=True)
 class Aspect:
-    """What is asked, what 1 and 5 mean, and the line of the guidelines; judges are asked in these very words."""
+    """A question with what 1 and 5 mean, and the line of the guidelines; judges are asked in these very words."""
 
     key: str
     name: str

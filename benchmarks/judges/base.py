@@ -1,4 +1,4 @@
-"""What every judge is asked and answers, whatever its kind. Plain data, so that a judge knows no database."""
+"""Questions and answers of every judge, whatever its kind. Plain data, so that a judge knows no database."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from benchmarks.scoring.summhay import Coverage, Probabilities
 
 
 class JudgeKind(StrEnum):
-    """What gives the verdicts."""
+    """Sources of verdicts."""
 
     LEXICAL = "lexical"
     OPENAI = "openai"
@@ -35,7 +35,7 @@ class ResponseFormat(StrEnum):
 
     @property
     def below(self) -> ResponseFormat | None:
-        """What to try when the server does not know this one."""
+        """Try this when the server does not know the format."""
         return {ResponseFormat.SCHEMA: ResponseFormat.OBJECT, ResponseFormat.OBJECT: ResponseFormat.TEXT}.get(self)
 
 

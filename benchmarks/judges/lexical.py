@@ -118,11 +118,10 @@ class LexicalConfig:
         return LexicalJudge(self)
 
     def coverage(self, score: float) -> Coverage:
-        """What a score means; 0 covers nothing, whatever the thresholds."""
+        """The coverage of a score; 0 covers nothing, whatever the thresholds."""
         return Coverage.at(score, self.partial_from, self.full_from) if score > 0 else Coverage.NONE
 
     def entailment(self, score: float) -> Entailment:
-        """What a score means for a key point."""
         if score <= 0 or score < self.neutral_from:
             return Entailment.NO
         return Entailment.YES if score >= self.entailed_from else Entailment.NEUTRAL
@@ -143,7 +142,7 @@ class Match:
 
 Config = TypeVar("Config")
 Evidence = Mapping[str, Any]
-"""What the closest line of each insight is chosen by (`scores`), and its features are taken from.
+"""Scores by which the closest line of each insight is chosen (`scores`), and that features are taken from.
 
 Of shape (insights, lines), but what is of insights or of lines alone.
 """
@@ -288,7 +287,6 @@ class LexicalJudge:
         )
 
     def coverage(self, match: Match) -> Coverage:
-        """What the score of a match is called."""
         return self.config.coverage(match.score)
 
     def _verdict(self, match: Match) -> CoverageVerdict:

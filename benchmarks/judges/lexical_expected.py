@@ -103,7 +103,6 @@ class ExpectingJudge(LexicalJudge):
         self.expecting = config or ExpectedConfig()
 
     def coverage(self, match: Match) -> Coverage:
-        """What the expected coverage of a match is called."""
         return Coverage.at(self.score(match), self.expecting.partial_from, self.expecting.full_from)
 
     def probabilities(self, match: Match) -> Probabilities:
@@ -111,7 +110,6 @@ class ExpectingJudge(LexicalJudge):
         return self.expecting.odds.probabilities(match.features) if match.features else NOT_COVERED
 
     def score(self, match: Match) -> float:
-        """The expected coverage."""
         return self.probabilities(match).expected()
 
     def evidence(self, insights: Sequence[str], texts: Sequence[str], background: Background) -> Evidence:

@@ -49,7 +49,7 @@ class NothingHeldOut(ValueError):
 
 
 class HeldOutBy(StrEnum):
-    """What was left out in turn: whole topics, or subtopics where all labels are of one topic."""
+    """Left out in turn: whole topics, or subtopics where all labels are of one topic."""
 
     TOPIC = "topic"
     SUBTOPIC = "subtopic"
@@ -57,7 +57,7 @@ class HeldOutBy(StrEnum):
 
 @dataclass(frozen=True)
 class HumanLabel:
-    """What a person said of one insight: coverage, and the 1-based lines linked (may be none)."""
+    """A person's label of one insight: coverage, and the 1-based lines linked (may be none)."""
 
     insight_key: str
     coverage: Coverage
@@ -80,7 +80,7 @@ class LabelledSummary:
 
 @dataclass(frozen=True)
 class Fold:
-    """What was fitted without one group, how many labelled insights the group has, and the figures on these."""
+    """A fit without one group, how many labelled insights the group has, and the figures on these."""
 
     left_out: str
     config: Config
@@ -90,7 +90,7 @@ class Fold:
 
 @dataclass(frozen=True)
 class FitResult:
-    """What was fitted on all labels, beside figures of verdicts that were never fitted on their own group.
+    """A fit on all labels, beside figures of verdicts that were never fitted on their own group.
 
     `held_out` and `expected` judge every insight as fitted in the fold that left its group out; `before` is the
     configuration that one started from, on the same insights. A judge fitted here is not validated by its

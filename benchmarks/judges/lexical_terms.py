@@ -66,7 +66,6 @@ def stem_of(word: str) -> list[str]:
 
 
 def number_of(word: str) -> list[str]:
-    """The word if it is a number."""
     return [word] if word[0].isdigit() else []
 
 
@@ -124,7 +123,7 @@ class Space:
 
 @dataclass(frozen=True)
 class Fitted:
-    """What a background knows: pieces of words and stems by how telling they are, and numbers, all alike.
+    """A background fitted: pieces of words and stems by how telling they are, and numbers, all alike.
 
     `by_document` are stems and runs of three characters, weighed by how few of the documents have them.
     """
@@ -139,7 +138,7 @@ Of = TypeVar("Of")
 
 
 def remembered(make: Callable[[Background], Of]) -> Callable[[Background], Of]:
-    """What `make` gives of a background, made once per process; the few latest backgrounds are kept."""
+    """Keep what `make` gives of a background, made once per process; the few latest backgrounds are kept."""
     kept: OrderedDict[str, Of] = OrderedDict()
 
     def known(background: Background) -> Of:
@@ -181,7 +180,6 @@ def _index(terms_of: TermsOf, *texts: Texts) -> dict[str, int]:
 
 
 def _having(terms_of: TermsOf, index: Mapping[str, int], *texts: Texts) -> Any:
-    """How many texts have each term."""
     counts = (np.bincount(some.terms(index, terms_of).indices, minlength=len(index)) for some in texts)
     return sum(counts, np.zeros(len(index)))
 
@@ -314,7 +312,7 @@ def stripped(word: str) -> str:
 
 @dataclass(frozen=True)
 class Known:
-    """What a background knows of words.
+    """Words of a background.
 
     `stems` are those of content words by how few insights have them, `begun` first five letters of all words
     likewise, `pieces` runs of four characters by how few sentences have them. `shared` are the terms of `stems` by

@@ -109,7 +109,7 @@ async def _sent(
     *,
     read_error: Callable[..., Got | Failure],
 ) -> Got | Failure:
-    """What `send` gives, or why there is no answer; `read_error` reads one with another status than 200."""
+    """Give the result of `send`, or why there is none; `read_error` reads one with another status than 200."""
     import openai
 
     try:

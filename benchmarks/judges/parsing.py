@@ -1,4 +1,4 @@
-"""What a model's reply says, checked strictly; nothing is guessed but where the JSON begins and ends.
+"""Replies of models, checked strictly; nothing is guessed but where the JSON begins and ends.
 
 A reply that cannot be used comes back as a `Problem` whose words go into the one repair attempt; so does one that
 gives two different answers. A task says what its replies look like: a pydantic model for `read_reply`, or a
@@ -98,7 +98,7 @@ class LabelReply(BaseModel):
     name: ClassVar[str]
     """The name of the schema."""
     item: ClassVar[str]
-    """What an item is called where a reply is about several."""
+    """The name of an item where a reply is about several."""
     passage: ClassVar[str]
     labels: ClassVar[tuple[str, ...]]
 
@@ -112,7 +112,7 @@ class LabelReply(BaseModel):
 
     @classmethod
     def contradiction(cls, label: str, numbers: Sequence[int]) -> str:
-        """What is wrong with a label beside these numbers; empty if nothing is."""
+        """Say what is wrong with a label beside these numbers; empty if nothing is."""
         return ""
 
     @classmethod
@@ -210,7 +210,7 @@ def read_labels(
 def _read_rows(
     value: Any, model: type[LabelReply], keys: Sequence[str], numbers: Collection[int]
 ) -> dict[str, LabelAnswer | Problem]:
-    """What one list of verdicts says on each item."""
+    """Read one list of verdicts, item by item."""
     rows = value.get("verdicts") if isinstance(value, dict) else value
     if not isinstance(rows, list):
         return dict.fromkeys(keys, Problem("The reply has no list “verdicts”."))

@@ -1,4 +1,4 @@
-"""What a model is asked: its configuration, the exact request of each call, the key of its answer.
+"""Questions to a model: its configuration, the exact request of each call, the key of its answer.
 
 Plain data, no database and no network. The questions of each task are in `benchmarks.engine.tasks`.
 """
@@ -24,7 +24,7 @@ MOST_REPEATED = 10_000
 """Characters of an unusable reply that are shown to the model again."""
 PROTOCOLS = ("one", "all")
 TASKS = ("recall", "extraction", "support")
-"""What is asked of responses; each has a prompt of its own beside that of coverage."""
+"""Tasks on responses; each has a prompt of its own beside that of coverage."""
 
 
 class BadConfiguration(ValueError):
@@ -142,7 +142,7 @@ class Question(ABC):
 
     @property
     def keys(self) -> tuple[str, ...]:
-        """What it asks about, an answer each."""
+        """Keys of the things it asks about, an answer each."""
         return (self.subject_key,)
 
     @property
@@ -161,7 +161,7 @@ class Question(ABC):
 
     @abstractmethod
     def user_text(self) -> str:
-        """What follows the prompt."""
+        """The text that follows the prompt."""
 
     def schema(self) -> tuple[str, dict[str, Any]] | None:
         """Name and JSON schema of the reply; None where it is free text."""
@@ -169,14 +169,14 @@ class Question(ABC):
 
     @abstractmethod
     def read(self, reply: str, raw: Mapping[str, Any]) -> Mapping[str, Any]:
-        """What the reply says, by key: an answer or a `Problem`; `raw` is the whole chat completion."""
+        """Read a reply by key: an answer or a `Problem`; `raw` is the whole chat completion."""
 
     def input_of(self, key: str) -> str:
         """Hash of what the answer on a key is about; a stored answer with another one is stale."""
         return digest(self.user_text())
 
     def raw_of(self, answer: Any) -> dict[str, Any]:
-        """What is kept beside an answer: why it cannot be used, if so."""
+        """Notes kept beside an answer: why it cannot be used, if so."""
         return {"problem": answer.reason} if isinstance(answer, Problem) else {}
 
     def repaired(self, *, reply: str, answers: Mapping[str, Any], longer: bool) -> Self | None:
@@ -244,7 +244,6 @@ class LabelQuestion(Question):
         return self.reply_model.name, self.reply_model.schema_of(n_items)
 
     def read(self, reply: str, raw: Mapping[str, Any]) -> Mapping[str, LabelAnswer | Problem]:
-        """What the reply says on every item."""
         numbers = {number for number, _ in self.numbered}
         several = self.protocol == "all"
         return read_labels(reply, self.reply_model, keys=self.keys, numbers=numbers, several=several)

@@ -21,7 +21,7 @@ CERTAIN = {
     Coverage.PARTIAL: Probabilities(0.0, 1.0, 0.0),
     Coverage.FULL: Probabilities(0.0, 0.0, 1.0),
 }
-"""What a label alone says."""
+"""Probabilities of a label alone."""
 DESCRIPTION = (
     "It asks nothing itself: its verdict is the mean of what its members said. A bullet is linked if more than "
     "half of the members that link any link it. An insight that a member has not judged is left out, and one "
@@ -30,7 +30,7 @@ DESCRIPTION = (
 
 
 class JuryRule(StrEnum):
-    """What a jury's mean is of: labels, expectations where there are any, or both by two thirds to one."""
+    """Values that a jury's mean is of: labels, expectations where there are any, or both by two thirds to one."""
 
     LABEL = "label"
     EXPECTED = "expected"
@@ -81,7 +81,6 @@ class JuryConfig:
 
     @property
     def rule(self) -> JuryRule:
-        """What its mean is of."""
         return JuryRule.TWO_THIRDS if self.offline else JuryRule(self.score.value)
 
     @classmethod
@@ -96,7 +95,7 @@ class JuryConfig:
 
 @dataclass(frozen=True, slots=True)
 class Combined:
-    """What a jury says of one insight. It `is_split` where it is covered and no line has a majority."""
+    """A jury's verdict on one insight. It `is_split` where it is covered and no line has a majority."""
 
     coverage: Coverage
     lines: tuple[int, ...]
@@ -129,7 +128,7 @@ def combine(verdicts: Sequence[Verdict], config: JuryConfig) -> Combined:
 
 
 def _counted(verdicts: Sequence[Verdict], config: JuryConfig) -> list[tuple[Probabilities, float]]:
-    """What each member says, and how much it counts of 1 in all."""
+    """Verdicts of the members, with how much each counts of 1 in all."""
     if not config.offline:
         return [(_probabilities(verdict, config.score), 1 / len(verdicts)) for verdict in verdicts]
     others = 1 / 3 / (len(verdicts) - 1)
@@ -184,7 +183,7 @@ def default_config() -> dict[str, Any]:
 
 
 def description_of(kind: str, config: Mapping[str, Any]) -> str:
-    """What a reader should know of such a judge before trusting it; empty where nothing is known."""
+    """A caution to readers of such a judge before they trust it; empty where nothing is known."""
     if kind == JudgeKind.LEXICAL and config.get("method_version") == METHOD_VERSION:
         return ExpectingJudge.description
     return _OF_KIND.get(kind, "")

@@ -1,4 +1,4 @@
-"""What a server with the OpenAI protocol sent: a reply, or why there is none. All that reads replies begins here.
+"""Answers of a server with the OpenAI protocol: a reply, or why there is none. All that reads replies begins here.
 
 Servers word the same thing in many ways (`docs/model-judges.md` has the table): errors with status 200, text in
 parts, reasoning before the answer, pages and streams in place of JSON.
@@ -57,7 +57,7 @@ _FORMATS = (
     "response_schema",
     "grammar",
 )
-"""What servers call the response format that they do not know, where they do not name the field."""
+"""Names that servers give the response format that they do not know, where they do not name the field."""
 _TITLE = re.compile(r"<title[^>]*>([^<]{1,200})", re.IGNORECASE)
 _TAGS = r"think|thinking|thought|reasoning|seed:think"
 _REASONING_ENDS = re.compile(rf"</(?:{_TAGS})>|\[/THINK\]|<\|channel\|>final<\|message\|>", re.IGNORECASE)
@@ -65,7 +65,7 @@ _REASONING_BEGINS = re.compile(rf"\s*(?:<(?:{_TAGS})>|\[THINK\]|<\|channel\|>ana
 
 
 class Trouble(StrEnum):
-    """What went wrong with a request, by what helps: waiting, another response format, a person, or nothing.
+    """A failed request, by what helps: waiting, another response format, a person, or nothing.
 
     What is `FOREIGN` is no answer of this protocol: the next may be one, after several a person has to look.
     """
@@ -90,7 +90,7 @@ class Usage:
 
 @dataclass(frozen=True)
 class Reply:
-    """What the server answered, without reasoning; `text` is empty where it refused."""
+    """A server's answer without reasoning; `text` is empty where it refused."""
 
     text: str
     raw: dict[str, Any]
@@ -115,7 +115,7 @@ class Reply:
         return "The model refused to answer." if is_filtered or self.refusal else ""
 
     def cut_because(self, estimate: int) -> str:
-        """What shows that the server cut a prompt of about so many tokens; empty if nothing does."""
+        """Evidence that the server cut a prompt of about so many tokens; empty if there is none."""
         counted = self.usage.prompt_tokens
         if not counted or estimate < FITS_EVERYWHERE or 2 * counted >= estimate:
             return ""
@@ -142,7 +142,7 @@ class Failure:
 
 
 def read_body(body: bytes, headers: Mapping[str, str], latency_ms: int, *, status: int = OK) -> Reply | Failure:
-    """What a server sent, whatever it is.
+    """Read whatever a server sent.
 
     An answer that is paid and can't be read at all, too long or nested without end, is a reply without a text.
     """
@@ -164,7 +164,7 @@ def read_body(body: bytes, headers: Mapping[str, str], latency_ms: int, *, statu
 
 
 def read_data(data: Any, headers: Mapping[str, str], latency_ms: int) -> Reply | Failure:
-    """What an answer with status 200 says: a chat completion, an error, or something else."""
+    """Read an answer with status 200: a chat completion, an error, or something else."""
     if (error := error_in(data)) is not None:
         return read_error(error, headers, latency_ms)
     if _choice_in(data) is None:
@@ -175,7 +175,7 @@ def read_data(data: Any, headers: Mapping[str, str], latency_ms: int) -> Reply |
 
 
 def read_reply(data: dict[str, Any], headers: Mapping[str, str], latency_ms: int) -> Reply:
-    """What a chat completion says, without what cannot be stored."""
+    """Read a chat completion, without what cannot be stored."""
     notes: set[str] = set()
     data = clean(data, notes=notes)
     if notes:
@@ -225,7 +225,7 @@ def content_of(message: Mapping[str, Any]) -> str:
 
 
 def without_reasoning(text: str) -> str:
-    """What follows the last end of reasoning; nothing where it never ends. Chat templates may open its tag."""
+    """Text after the last end of reasoning; nothing where it never ends. Chat templates may open its tag."""
     *reasoning, answer = _REASONING_ENDS.split(text)
     if _REASONING_BEGINS.match(answer):
         return ""
@@ -271,17 +271,17 @@ def error_in(data: Any) -> Any:
 
 
 def read_error(error: Any, headers: Mapping[str, str], latency_ms: int, *, status: int = OK) -> Reply | Failure:
-    """What a parsed error is: no answer, or one that cannot be used."""
+    """Read a parsed error: no answer, or one that cannot be used."""
     return _unusable(error, headers, latency_ms, status) or failure_of(error, headers, latency_ms, status=status)
 
 
 def read_failure(body: bytes, headers: Mapping[str, str], latency_ms: int, *, status: int) -> Failure:
-    """What an answer with another status than 200 means where no model was asked."""
+    """Read an answer with another status than 200 where no model was asked."""
     return failure_of(_parsed_error(body), headers, latency_ms, status=status)
 
 
 def failure_of(error: Any, headers: Mapping[str, str], latency_ms: int, *, status: int = OK) -> Failure:
-    """What an error means for whoever asked; with status 200 its code says what the status should."""
+    """Tell whoever asked what an error means; with status 200 its code says what the status should."""
     error = _inner(error)
     known, words = _status_of(error, status), words_of(error) or "The server gives no reason."
     field = _refused_field(error, words) if known in _REFUSES_PARAMETERS else ""
@@ -331,7 +331,7 @@ def _inner(error: Any) -> Any:
 
 
 def _codes(error: Any) -> list[str]:
-    """What an error is called, the most exact name first."""
+    """Codes of an error, the most exact first."""
     named = (error.get(name) for name in ("code", "type")) if isinstance(error, dict) else ()
     return [str(code)[:100] for code in named if isinstance(code, str | int) and code]
 
@@ -373,7 +373,7 @@ def _trouble(status: int | None, field: str) -> Trouble:
 
 
 def _advice(field: str) -> str:
-    """What can be done about a field that is refused."""
+    """Advice about a field that is refused."""
     if field in LIMITS:
         other = LIMITS[1 - LIMITS.index(field)]
         way_out = f"can send the limit of an answer as “{other}”, or a lower one."

@@ -294,7 +294,6 @@ class SourceSample(models.Model):
 
     @property
     def n_wanted(self) -> int:
-        """How many sources it asks for."""
         return sum(self.parts.values())
 
 

@@ -37,8 +37,6 @@ VIEW = "benchmarks.view_question"
 
 
 class QuestionTable(ListTable):
-    """What questions are sorted by."""
-
     question = Column("Question", "text")
     category = Column("Category")
     domain = Column("Domain")

@@ -78,7 +78,6 @@ class Table:
     n_not_judged: int
 
     def of_judge(self, name: str) -> Table:
-        """What one judge says."""
         rows = tuple(row for row in self.rows if row.judge == name)
         return Table(rows, (name,) if rows else (), self.n_responses, self.n_responses - len(rows))
 

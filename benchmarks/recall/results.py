@@ -56,7 +56,6 @@ class RecallFigures:
         return min(self.judges, key=lambda judge: (-self.n_judged[judge], judge), default="")
 
     def of(self, judge: str) -> RecallFigures:
-        """What one judge says."""
         n_judged = self.n_judged.get(judge, 0)
         by = {name: tuple(group for group in groups if group.judge == judge) for name, groups in self.by.items()}
         return replace(

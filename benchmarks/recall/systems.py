@@ -128,8 +128,6 @@ class Systems:
     ranking: tuple[JudgePair, ...]
 
     def of(self, judge: str) -> Systems:
-        """What one judge says."""
-
         def common(groups: Sequence[Group]) -> tuple[Group, ...]:
             return tuple(group for group in groups if group.judge == judge)
 
@@ -145,7 +143,6 @@ class Systems:
 
 
 def systems_of(table: Table, *, only_common: bool) -> Systems:
-    """All systems of a table."""
     by_judge = {name: compared(table.of_judge(name), only_common=only_common) for name in table.judges}
     rows = [row for of_judge, _counted in by_judge.values() for row in of_judge.rows]
     shared, shared_counted = compared(table, only_common=only_common)

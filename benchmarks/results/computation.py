@@ -98,7 +98,6 @@ class Computation(Generic[O, F]):
         return hashlib.sha256(told.encode()).hexdigest()[:12]
 
     def dump(self, figures: F) -> bytes:
-        """Figures as JSON."""
         return self._figures.dump_json((figures,))
 
     def load(self, content: bytes) -> F:
@@ -126,12 +125,10 @@ def computation_named(name: str) -> Computation[Any, Any] | None:
 
 
 def computations() -> list[Computation[Any, Any]]:
-    """All of them, by name."""
     return [_computations[name] for name in sorted(_computations)]
 
 
 def program() -> str:
-    """The version of the program."""
     try:
         return installed_version("summhay")
     except PackageNotFoundError:

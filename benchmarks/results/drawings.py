@@ -49,7 +49,6 @@ class File:
 
     @property
     def content(self) -> bytes:
-        """The bytes."""
         return base64.b64decode(self.encoded)
 
 

@@ -272,7 +272,6 @@ class FigurePage(Generic[F]):
         """Read the address, as far as options need it."""
 
     def options(self) -> Any:
-        """Of the figures."""
         raise NotImplementedError
 
     def look_up(self) -> Shown[F]:
@@ -280,7 +279,6 @@ class FigurePage(Generic[F]):
         return look_up(self.computation, self.options(), now=timezone.now(), wait_s=self.wait_s)
 
     def sheet(self, figures: F) -> Sheet:
-        """The figures laid out."""
         raise NotImplementedError
 
     def as_json(self, figures: F) -> Any:
@@ -288,7 +286,6 @@ class FigurePage(Generic[F]):
         raise NotImplementedError
 
     def origin(self) -> Origin:
-        """Where they come from."""
         return origin_of(self.shown, str(self.heading))
 
     def beside(self) -> dict[str, Any]:
@@ -300,7 +297,6 @@ class FigurePage(Generic[F]):
         return {}
 
     def show(self) -> HttpResponse:
-        """The page."""
         self.shown, context, heading = self.look_up(), self.beside(), str(self.heading)
         figures = self.shown.figures
         if figures is None:
@@ -319,7 +315,6 @@ class FigurePage(Generic[F]):
         return page(self.request, self.template, context, part=self.part)
 
     def answer(self) -> HttpResponseBase:
-        """The file."""
         self.shown = self.look_up()
         figures = self.shown.figures
         if figures is None:

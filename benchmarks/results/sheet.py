@@ -308,12 +308,10 @@ class Sheet:
 
     @property
     def tables(self) -> list[Table]:
-        """All tables."""
         return [part for part in self.walk() if isinstance(part, Table)]
 
     @property
     def charts(self) -> list[Chart]:
-        """All charts."""
         return [part.chart for part in self.walk() if isinstance(part, Drawing)]
 
     @property

@@ -133,7 +133,6 @@ class Served(Reading):
 
 
 def settings_of(retriever: Retriever) -> dict[str, Any]:
-    """Its settings by name."""
     return asdict(retriever)  # type: ignore[call-overload,no-any-return]
 
 

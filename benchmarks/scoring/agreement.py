@@ -42,7 +42,7 @@ class Level(StrEnum):
 
 
 class Weights(StrEnum):
-    """What a disagreement of two raters costs in Cohen's kappa."""
+    """Costs of a disagreement of two raters in Cohen's kappa."""
 
     NONE = "unweighted"
     LINEAR = "linear"
@@ -270,7 +270,6 @@ def cohen_kappa(
 
 
 def by_pair(measure: Measure, ratings: Ratings) -> dict[tuple[str, str], Stat]:
-    """`measure` for every two raters."""
     return {pair: measure(ratings.only(pair)) for pair in ratings.pairs()}
 
 

@@ -49,7 +49,7 @@ CONCORDANCE = "share of people's gaps between systems that the judge orders alik
 
 
 class Verdict(StrEnum):
-    """What may be said of a use of a judge."""
+    """Whether a use of a judge is safe."""
 
     SAFE = "safe"
     NOT_SAFE = "not safe"
@@ -160,7 +160,7 @@ def approval(
 
 
 def _use(is_safe: bool, is_off: bool, needed: Callable[[], int | None], n: int) -> Use:
-    """What the figures show; where they show nothing and a good judge would have passed, this one is not safe."""
+    """The verdict of figures; where they show nothing and a good judge would have passed, this one is not safe."""
     if is_safe:
         return Use(Verdict.SAFE)
     enough = None if is_off else needed()
@@ -337,13 +337,13 @@ class Table:
         return int(self.known.sum()) - sum(self.known.shape) + 1
 
     def matrices(self) -> Floats:
-        """What each subtopic adds to the normal equations of systems: shape (subtopics, systems, systems)."""
+        """Each subtopic's share in the normal equations of systems: shape (subtopics, systems, systems)."""
         known = self.known.astype(np.float64).T
         share = known / known.sum(axis=1, keepdims=True)
         return known[:, :, None] * (np.eye(known.shape[1]) - share[:, None, :])
 
     def sides(self, values: Floats) -> Floats:
-        """What each subtopic adds to their right-hand side, shape (subtopics, systems)."""
+        """Each subtopic's share in their right-hand side, shape (subtopics, systems)."""
         centred: Floats = np.where(self.known, values - self._mean_of_subtopics(values), 0.0)
         return centred.T
 

@@ -60,7 +60,7 @@ class Components:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What a writer scores on a subtopic, and how much that weighs in the mean."""
+    """A writer's score on a subtopic, and how much that weighs in the mean."""
 
     writer: Hashable
     subtopic: Hashable
@@ -194,7 +194,7 @@ def over_writers(
 
 
 def _caution(cells: Sequence[Cell]) -> str:
-    """What one has to know where scores pile up at 0, of which Student's t knows nothing."""
+    """A caution where scores pile up at 0, of which Student's t knows nothing."""
     n_zero = sum(cell.value == 0 for cell in cells)
     return PILED if n_zero >= PILED_SHARE * len(cells) else ""
 

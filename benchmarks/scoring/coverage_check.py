@@ -71,7 +71,6 @@ class Count:
     errors: list[float] = field(default_factory=list)
 
     def add(self, stat: Stat | Minutes, truth: float | None) -> None:
-        """Count an interval, if there is one."""
         if stat.low is None or stat.high is None or truth is None:
             return
         self.mark(stat.low <= truth <= stat.high)
@@ -94,7 +93,7 @@ class Count:
         people: int | None = None,
         width: float | None = None,
     ) -> Held:
-        """What was counted; `width` where there is one to tell that no interval has."""
+        """The counts as a row; `width` where there is one to tell that no interval has."""
         return Held(
             figure=figure,
             clusters=clusters,
@@ -321,7 +320,7 @@ def check(
 def simulated_minutes(
     rng: np.random.Generator, n_sessions: int, *, n_subtopics: int, resampling: Resampling
 ) -> tuple[Minutes, float]:
-    """What a system is worth that people reach after 25 minutes, and the true crossing between the marks.
+    """Minutes of people that a system is worth whom they reach after 25, and the true crossing between the marks.
 
     Each session rises at its own pace around a common mean.
     """

@@ -1,4 +1,4 @@
-"""What a figure is: a formula over sums, its bounds, why it may be undefined, and what a share is made of.
+"""Figures as formulas over sums, with bounds, why they may be undefined, and what a share is made of.
 
 The figure and its interval are computed by `intervals`. Here are the ends that resampling cannot give: of shares
 near 0 or 1, where it sees too little of what is rare, and over people and clusters at once (a double jackknife).
@@ -55,7 +55,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Shares:
-    """What a mean of shares is made of in each cluster, for its interval near 0 and 1.
+    """Parts of a mean of shares in each cluster, for its interval near 0 and 1.
 
     `sums` and `sizes`, shape (clusters,), are its numerators and denominators. `units` are the smallest things
     that are found or missed, and `n_rare` is how many of them are above 0, or below 1, whichever are fewer.

@@ -36,7 +36,7 @@ NO_POINTS = "no points were extracted from these responses"
 
 
 class SupportedBy(StrEnum):
-    """What must say a point of the response for it to be precise: two figures, each by its name."""
+    """Sources that must say a point of the response for it to be precise: two figures, each by its name."""
 
     DOCUMENTS = "documents"
     KEY_POINTS = "key_points"

@@ -146,7 +146,6 @@ class Leaderboard:
         )
 
     def by_subtopic(self, entry: str, name: str) -> dict[int, float]:
-        """A figure of an entry for each subtopic that has one."""
         added = self.sums_of(entry, name)
         return {
             subtopic: float(added[at, 0] / added[at, 1]) for subtopic, at in self._at.items() if added[at, 1] > 0
@@ -178,7 +177,7 @@ class Leaderboard:
         names: Sequence[str],
         made: Callable[[tuple[str, str], str, Sequence[Estimate], int], Made],
     ) -> list[dict[str, Made]]:
-        """What `made` makes of a pair and figure, of the estimates of both sides, and of the first one's items."""
+        """Apply `made` to a pair and figure, the estimates of both sides, and the first one's items."""
         batches: dict[bytes, Batch] = {}
         prepared = []
         for pair in pairs:
@@ -248,7 +247,7 @@ class Leaderboard:
         return placed
 
     def _cells(self, entry: str, name: str) -> list[tuple[int, Cell]]:
-        """What each text of people scores, weighted as in the figure, with the place of its subtopic."""
+        """Scores of each text of people, weighted as in the figure, with the place of its subtopic."""
         rows = self.of[entry]
         return [
             (self._at[text.subtopic], Cell(text.writer, text.subtopic, value / n, n))
@@ -257,7 +256,7 @@ class Leaderboard:
         ]
 
     def _less(self, people: str, system: str, name: str) -> list[Cell]:
-        """What each text of people scores minus the system's on its subtopic; a subtopic weighs as one text.
+        """Scores of each text of people minus the system's on its subtopic; a subtopic weighs as one text.
 
         Where the two sides have other weights, as of covered insights, the system's score is taken with its own,
         so that the mean is the difference of the two figures.

@@ -199,7 +199,7 @@ class RatingTable:
         return np.where(codes == MISSING, np.nan, worth[np.maximum(codes, 0)])
 
     def worth_of(self, measure: str) -> tuple[float, ...]:
-        """What each code of a measure stands for, from 1 to 5; a mean of five ratings moves in fifths."""
+        """Values of the codes of a measure, from 1 to 5; a mean of five ratings moves in fifths."""
         steps = 1 if measure != MEAN else len(self.aspects)
         return tuple(LOWEST + code / steps for code in range((HIGHEST - LOWEST) * steps + 1))
 

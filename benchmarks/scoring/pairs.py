@@ -134,7 +134,7 @@ METHODS = {
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Items:
-    """What two raters are compared on: n items in clusters, and what the categories are worth.
+    """Items that two raters are compared on: n in clusters, and what the categories are worth.
 
     `clusters`, shape (n,), number what is resampled. `n_lines`, shape (n,), are the lines that one could link,
     None where chance is not known. With `has_covered` the first category means that nothing is covered.

@@ -352,7 +352,7 @@ OVER_DATASETS = "mean of the means of datasets"
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """What one system scored on one source; a measure that a text does not have is missing."""
+    """A system's scores on one source; a measure that a text does not have is missing."""
 
     item: int
     dataset: str

@@ -206,7 +206,6 @@ def _nearness(codes: Ints, judged: Ints, worth: Sequence[float] | None, distance
 
 
 def _against(at: int, there: Bools, human: Floats, judge: Floats, index: Ints, epsilon: float) -> AgainstAnnotator:
-    """The judge in the place of annotator `at`."""
     behind = (human >= judge).astype(np.float64) - (judge >= human).astype(np.float64)
     p, error, n_clusters = _p_value(behind, index[there], epsilon)
     return AgainstAnnotator(

@@ -21,7 +21,7 @@ from benchmarks.scoring.sums import DEFAULT, BadShape, Bools, Ints, Resampling
 
 
 class Task(StrEnum):
-    """What agreement is computed on."""
+    """Judgments that agreement is computed on."""
 
     GROUNDED = "grounded"
     KEY_POINT = "key_point"
@@ -62,7 +62,7 @@ class Rule(StrEnum):
 
 
 class Outcome(StrEnum):
-    """What becomes of a key point.
+    """Fate of a key point.
 
     Tied ones are dropped, unresolved ones wait for an adjudication; a filtered one would be kept, but its AutoDS
     score is under the threshold.
@@ -105,7 +105,7 @@ UNDECIDED = (Outcome.UNRESOLVED, Outcome.UNLABELLED)
 def outcomes(
     keep: Ints, rule: Rule, *, adjudicated: Sequence[bool | None] | None = None, is_filtered: Bools | None = None
 ) -> tuple[Outcome, ...]:
-    """What becomes of each key point.
+    """Decide on each key point.
 
     `keep`, shape (points, chosen annotators), holds `KEEP`, `DROP` or -1. `adjudicated` and `is_filtered` run
     parallel to the points: the decision if there is one, and whether a score leaves the point out.
@@ -252,7 +252,7 @@ def cumulative(scores: Sequence[float]) -> tuple[tuple[float, float], ...]:
 
 @dataclass(frozen=True, slots=True)
 class ThresholdFigures:
-    """What passing scores of at least `threshold` does, with one person's labels as the truth.
+    """Effects of passing scores of at least `threshold`, with one person's labels as the truth.
 
     `retention`: share of all scored points that pass. `false_positive_rate`: share of the points that are not
     key which pass. `false_discovery_rate`: share of those that pass which are not key (the paper's wording of

@@ -27,7 +27,7 @@ NO_GOLD = "no insight has a gold document"
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """What a retriever found for one subtopic; figures are None where no insight has a gold document."""
+    """Figures of a retriever for one subtopic, None where no insight has a gold document."""
 
     subtopic: int
     n_documents: int

@@ -35,7 +35,7 @@ Measures = Mapping[str, float | None]
 
 
 class CurveRule(StrEnum):
-    """What a session that has ended counts for at later marks: its last value, or nothing."""
+    """Value of a session that has ended at later marks: its last one, or nothing."""
 
     CARRIED_FORWARD = "carried_forward"
     STILL_AT_WORK = "still_at_work"
@@ -397,7 +397,7 @@ def feedback_on(
     covering: Collection[int],
     probabilities: Probabilities | None,
 ) -> InsightFeedback:
-    """What comes of one insight, by its gold documents, those that were shown, and a judge's verdict.
+    """Feedback on one insight, by its gold documents, those that were shown, and a judge's verdict.
 
     `covering` are the numbers of the lines that the judge names.
     """

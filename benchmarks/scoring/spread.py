@@ -1,4 +1,4 @@
-"""What texts take from documents: pairs of words, sentences, ROUGE of two texts, and how far bullets are copied.
+"""Content that texts take from documents: pairs of words, sentences, ROUGE of texts, how far bullets are copied.
 
 Documents are indexed once and shown in any order. Words are runs of letters and digits in lower case (a Chinese or
 Japanese sign is a word). A pair of words never spans two documents. A sentence ends at a line break, and at a full

@@ -25,7 +25,7 @@ OF_CITATION = {"citation": "f1", "precision": "precision", "recall": "recall"}
 
 
 HALF = 0.5
-"""What partial coverage is worth, unless somebody sets it otherwise."""
+"""Value of partial coverage, unless somebody sets it otherwise."""
 
 
 class Coverage(StrEnum):
@@ -49,12 +49,12 @@ COVERED = (Coverage.PARTIAL.value, Coverage.FULL.value)
 
 
 def worth(half: float = HALF) -> dict[str, float]:
-    """What each level of coverage counts for."""
+    """Value of each level of coverage."""
     return {Coverage.NONE.value: 0.0, Coverage.PARTIAL.value: half, Coverage.FULL.value: 1.0}
 
 
 class Score(StrEnum):
-    """What a judge's coverage is worth: that of its label, or what it expects by its probabilities."""
+    """Value of a judge's coverage: that of its label, or what it expects by its probabilities."""
 
     LABEL = "label"
     EXPECTED = "expected"
@@ -73,12 +73,12 @@ class Probabilities(NamedTuple):
         return None if partial is None or full is None else cls(max(0.0, 1 - partial - full), partial, full)
 
     def expected(self, half: float = HALF) -> float:
-        """What the insight's coverage is worth on average."""
+        """The mean value of the insight's coverage."""
         return half * self.partial + self.full
 
 
 class Average(StrEnum):
-    """What a figure is the mean of."""
+    """Items that a figure is the mean of."""
 
     SUMMARY = "one_summary"
     OVER_SUMMARIES = "mean_over_summaries"
@@ -86,7 +86,7 @@ class Average(StrEnum):
 
 
 class Repeats(StrEnum):
-    """What a document cited twice in a linked bullet counts for precision.
+    """Weight of a document cited twice in a linked bullet for precision.
 
     `ONCE` is the rule of the published code and the default; `EACH_TIME` counts every mention, which is what
     the paper's Figure 4 needs (its second example).
@@ -107,7 +107,7 @@ def _refuse_unknown(name: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a person or a judge says of one insight in one summary; `lines` are 1-based line numbers.
+    """A person's or a judge's verdict on one insight in one summary; `lines` are 1-based line numbers.
 
     With `probabilities` the coverage counts what they expect instead of what the label is worth.
     """

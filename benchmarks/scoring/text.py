@@ -162,7 +162,7 @@ _WORD = re.compile(r"\S*[^\W_]\S*")
 _SIGNS = re.compile(r" (?:[^\w ]|_)+(?= |$)")
 """The other runs, where one space stands before each run: they are no words."""
 _TO_JOIN = re.compile(r" [*_]*[.,;:!?][^ ]")
-"""What follows a citation and belongs to the word before it, with more than itself; spaced likewise."""
+"""Signs after a citation that belong to the word before it, with more than themselves; spaced likewise."""
 _TITLE_MARKS = re.compile(r"^\s*#{1,6}\s+")
 _EMPHASIS = re.compile(r"(?<!\w)(\*{1,3}|_{1,3}|`)(?=\S)(.+?)(?<=\S)\1(?!\w)")
 _RUN = re.compile(r"\s{2,}")
@@ -171,7 +171,7 @@ _LINE_BREAK = re.compile("\r\n|[\r\n\u2028\u2029]")
 
 
 class LineKind(StrEnum):
-    """What a line of a summary is; only bullets get a bullet number and count for length."""
+    """Kinds of lines of a summary; only bullets get a bullet number and count for length."""
 
     BULLET = "bullet"
     HEADER = "header"
@@ -217,7 +217,7 @@ def citation_pieces(text: str) -> list[tuple[str, tuple[int, ...]]]:
 
 
 def _numbers(groups: Iterable[str]) -> tuple[int, ...]:
-    """What stands in citation brackets, as numbers, in order and as often as they are cited.
+    """Numbers in citation brackets, in order and as often as they are cited.
 
     These are brackets that hold numbers and separators only: `[3, 7]`, `[3][7]`, `[3; 7]`, `[1 2]`, and ranges
     `[1-3]` with any dash. Digits may be of any script (`[４]` cites 4), brackets may not (`【4】` cites nothing).

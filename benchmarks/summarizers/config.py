@@ -64,7 +64,6 @@ def _places(*, of_source: bool) -> dict[str, str]:
 
 
 def fields_in(prompt: str, *, of_source: bool = False) -> set[str]:
-    """The fields that a prompt holds."""
     return {field for place, field in _places(of_source=of_source).items() if place in prompt}
 
 
@@ -108,7 +107,6 @@ def worded_documents(
 
 
 def facts(**known: str) -> str:
-    """All facts, a line each."""
     return "\n".join(f"{name.capitalize()}: {text}" for name, text in known.items() if text)
 
 

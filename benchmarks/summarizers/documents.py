@@ -119,7 +119,6 @@ def filled(ranked: Iterable[Passage], budget: int, *, tokens: str) -> tuple[list
 
 
 def size_of(text: str, tokens: str) -> float:
-    """How many tokens a text has."""
     return len(_encoding().encode_ordinary(text)) if tokens == CL100K else len(text.split()) * TOKENS_PER_WORD
 
 

@@ -209,8 +209,6 @@ def _figure(title: Any, name: str) -> Column:
 
 
 class RetrieverTable(MemoryTable):
-    """What retrievers are sorted by."""
-
     retriever = Column("Retriever", "reference")
     recall_insights = _figure("Recall of insights, %", "recall_insights")
     recall_documents = _figure("Recall of gold documents, %", "recall_documents")

@@ -193,7 +193,6 @@ def pdf(chart: Chart, spec: Spec) -> bytes:
 
 
 def spec_file(chart: Chart, spec: Spec) -> bytes:
-    """The spec as a file."""
     return orjson.dumps(for_file(chart, spec), option=orjson.OPT_INDENT_2 | orjson.OPT_APPEND_NEWLINE)
 
 

@@ -71,7 +71,6 @@ class Plan:
 
 
 def dots(chart: Chart, layout: Dots) -> Plan:
-    """The plan of `Dots`."""
     import altair as alt
 
     words, points, band, is_dodged = chart.words, chart.points, layout.band, layout.is_dodged
@@ -193,7 +192,6 @@ def _people(words: Words, band: Point, across: Any) -> list[Any]:
 
 
 def bars(chart: Chart, layout: Bars) -> Plan:
-    """The plan of `Bars`."""
     import altair as alt
 
     words, points = chart.words, chart.points
@@ -314,7 +312,6 @@ PANEL_GAP, GAP_FOR_NAMES = 24, 96
 
 
 def lines(chart: Chart, layout: Lines) -> Plan:
-    """The plan of `Lines`."""
     import altair as alt
 
     words, points, (width, height) = chart.words, chart.points, layout.size

@@ -98,7 +98,6 @@ class RowsField(forms.ModelMultipleChoiceField):  # type: ignore[type-arg]
     """As Django's, but an id too large for the database is one that is not in the list, and no error of it."""
 
     def clean(self, value: Any) -> Any:
-        """The rows that were chosen."""
         for each in value if isinstance(value, list | tuple) else ():
             text = str(each)
             if text.lstrip("-").isdecimal() and len(text) > MOST_DIGITS:

@@ -162,7 +162,6 @@ class ListPage(SingleTableMixin, FilterView):  # type: ignore[misc]
 
     @classmethod
     def for_users_with(cls, permission: str) -> Any:
-        """The view, for users with a permission."""
         return requires(permission)(require_safe(cls.as_view()))
 
 

@@ -67,7 +67,6 @@ class Long2Rag(Paper):
 
     @property
     def of(self) -> str:
-        """What the figures are of."""
         if not self.kpr.values:
             return ""
         n = self.kpr.values["systems"]["n_questions"].get(self.chosen, 0)

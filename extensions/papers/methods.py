@@ -144,8 +144,6 @@ def _has_agreed(annotator: str) -> Q:
 
 
 class _Study:
-    """The sentences of a study."""
-
     def __init__(self, about: Described) -> None:
         self.about, self.study, self.kind = about, about.study, kind_named(about.study.kind)
         self.amounts = amounts_of(self.study)

@@ -73,7 +73,6 @@ class MiddleSum(Paper):
 
     @cached_property
     def scores_of_sample(self) -> Reported:
-        """The same on the sample."""
         if not self.sample:
             return Reported(reason=self.scores.reason or "there is no sample of sources called MiddleSum here")
         return reported(reports.SOURCES, "--sample", self.sample)
@@ -90,7 +89,6 @@ class MiddleSum(Paper):
 
     @property
     def of(self) -> str:
-        """How many sources there are."""
         sources = Haystack.objects.current().sources().order_by("dataset")
         counts = sources.values_list("dataset").annotate(n=Count("pk"))
         return ", ".join(f"{n} of {name or 'a data set without a name'}" for name, n in counts)

@@ -185,7 +185,6 @@ class Part:
 
     @property
     def has_ours(self) -> bool:
-        """Whether any number of ours is there."""
         return any(cell.ours is not None for cell in self.cells)
 
     @property

@@ -90,7 +90,6 @@ class SummHay(Paper):
 
     @cached_property
     def people(self) -> Reported:
-        """Agreement of people."""
         return reported(label_reports.AGREEMENT, *self.labels_of)
 
     @cached_property

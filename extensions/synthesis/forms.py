@@ -144,7 +144,6 @@ class FilesField(forms.FileField):
     widget = ManyFiles
 
     def clean(self, data: Any, initial: Any = None) -> list[Source]:
-        """Each file as a document."""
         files = data if isinstance(data, list) else []
         if sum(file.size or 0 for file in files) > MOST_BYTES:
             raise forms.ValidationError(

@@ -20,8 +20,6 @@ from benchmarks.models.judging import Judge, JudgeRun, JudgeRunItem
 
 
 class SynthesisKind(models.TextChoices):
-    """What a synthesis starts from."""
-
     NEWS = "news", "articles on a topic"
     CONVERSATION = "conversation", "conversations of a scenario"
     DOCUMENTS = "documents", "documents of one's own"
@@ -40,8 +38,6 @@ class StepState(models.TextChoices):
 
 
 class PartKind(models.TextChoices):
-    """What a part of a synthesis is."""
-
     TOPIC = "topic", "topic"
     SUBTOPIC = "subtopic", "subtopic"
     INSIGHT = "insight", "insight"

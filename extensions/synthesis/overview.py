@@ -92,7 +92,6 @@ class StepRow(NamedTuple):
 
     @property
     def can_start(self) -> bool:
-        """Whether it is its turn."""
         waits = self.step.state in {StepState.PLANNED, StepState.ESTIMATED, StepState.STALE}
         return self.is_next and (waits or self.was_stopped or self.has_failed)
 

@@ -171,7 +171,6 @@ def _read(haystack: Haystack) -> tuple[Plan, list[Insight], list[Document]]:
 
 
 def sizes_in(haystack: Haystack) -> dict[Stratum, int]:
-    """How many pairs of each stratum a haystack has."""
     return {stratum: len(pairs) for stratum, pairs in strata(_read(haystack)[0]).items()}
 
 

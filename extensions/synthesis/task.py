@@ -68,7 +68,6 @@ class SynthesisQuestion(Question):
 
     @property
     def request(self) -> str:
-        """What is kept of it."""
         return filled(self.wording, self.ask.fields)
 
 
@@ -82,7 +81,6 @@ class ScoreQuestion(SynthesisQuestion):
         return ONE_TOKEN
 
     def user_text(self) -> str:
-        """The question and the point."""
         return f"Question:\n{self.ask.fields['question']}\nPoint:\n{self.ask.fields['insight']}\nAnswer:"
 
     def schema(self) -> None:

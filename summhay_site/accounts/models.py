@@ -247,7 +247,6 @@ class User(AbstractUser):
 
     @property
     def chosen_language(self) -> str:
-        """The language that was chosen, if the site has it."""
         return self.language if self.language in dict(settings.LANGUAGES) else ""
 
     @property

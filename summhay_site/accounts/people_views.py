@@ -62,8 +62,6 @@ STATES = (("inactive", "deactivated"), ("new", "never logged in"), ("all", "ever
 
 
 class PeopleTable(ListTable):
-    """People in a table that sorts."""
-
     username = Column("User name")
     name = Column("Name")
     role = Column("Role", orderable=False)

@@ -47,14 +47,12 @@ class Sums:
         self.by_table: dict[str, tuple[int, int]] = {}
 
     def add(self, table: str, row: Row) -> None:
-        """Count a row in."""
         n, total = self.by_table.get(table, (0, 0))
         digest = hashlib.blake2b(repr([_plain(value) for value in row]).encode(), digest_size=16).digest()
         self.by_table[table] = n + 1, (total + int.from_bytes(digest)) % 2**128
 
     @property
     def n_rows(self) -> int:
-        """How many rows there are in all tables."""
         return sum(n for n, _total in self.by_table.values())
 
     def compare(self, other: Sums) -> None:

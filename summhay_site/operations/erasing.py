@@ -77,7 +77,6 @@ class Damaged(Exception):
 
 
 def tombstone_file() -> Path:
-    """The file of this site."""
     return Path(settings.DATA_DIR) / FILE_NAME
 
 

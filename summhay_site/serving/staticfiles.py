@@ -53,7 +53,6 @@ class VegaFinder(BaseFinder):
         return places if find_all or not places else places[0]
 
     def list(self, ignore_patterns: Iterable[str] | None) -> Iterator[tuple[str, FileSystemStorage]]:
-        """The script with the storage that it is in."""
         yield self.name, FileSystemStorage(location=_vega_folder())
 
 

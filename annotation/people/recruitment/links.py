@@ -187,7 +187,6 @@ def set_open(*, link: RecruitmentLink, is_open: bool, by: Any, now: datetime) ->
 
 
 def links_of(study: Study) -> QuerySet[RecruitmentLink, RecruitmentLink]:
-    """The links of a study."""
     rows: QuerySet[RecruitmentLink, RecruitmentLink] = study.recruitment_links.select_related("study").order_by(
         "pk"
     )

@@ -1,4 +1,4 @@
-"""What is asked of key points one by one: the two judgments of verification, and AutoDS scores.
+"""Questions on key points one by one: the two judgments of verification, and AutoDS scores.
 
 Whether the documents hold a point and whether it is key are two calls, as the second must not depend on what the
 documents say. A model may call a point key that it did not find; figures leave that answer out, as people's.
@@ -86,7 +86,7 @@ class GroundedReply(LabelReply):
 
     @classmethod
     def contradiction(cls, label: str, numbers: Sequence[int]) -> str:
-        """What is wrong with a yes that names no evidence."""
+        """Refuse a yes that names no evidence."""
         return "“yes” must name what says it in “evidence”." if label == Grounded.YES and not numbers else ""
 
 
@@ -296,7 +296,7 @@ def newest_scores(points: QuerySet[Any, Any]) -> dict[int, dict[int, float | Non
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """What became of key points: scored, bounded on one side only, without either answer, without a reply."""
+    """Key points that were scored, bounded on one side only, without either answer, without a reply."""
 
     n_scored: int
     n_bounded: int
@@ -306,7 +306,7 @@ class Scored:
 
 
 def scored(runs: Sequence[JudgeRun]) -> Scored:
-    """What became of the key points of some runs."""
+    """Count the key points of some runs."""
     has_score, has_bound = Q(value__isnull=False), Q(low__isnull=False)
     counts = AutodsScore.objects.filter(run__in=runs).aggregate(
         n_scored=Count("pk", filter=has_score),

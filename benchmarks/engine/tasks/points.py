@@ -40,7 +40,7 @@ from benchmarks.scoring.keypoints import Entailment
 from benchmarks.states import PointPremise as Premise
 
 SOURCES = {Premise.RESPONSE: "sentence", Premise.DOCUMENTS: "document", Premise.KEY_POINTS: "key_point"}
-"""What a number in the evidence counts."""
+"""Numbers in the evidence count these."""
 
 
 class EntailmentReply(LabelReply):
@@ -56,7 +56,7 @@ class EntailmentReply(LabelReply):
 
     @classmethod
     def contradiction(cls, label: str, numbers: Sequence[int]) -> str:
-        """What is wrong with a yes that names no evidence."""
+        """Refuse a yes that names no evidence."""
         return "“yes” must name what says it in “evidence”." if label == Entailment.YES and not numbers else ""
 
 
@@ -97,7 +97,7 @@ class SupportQuestion(EntailmentQuestion):
 
 
 class ResponseTask(PairTask):
-    """What is asked of responses, of a model or of the offline judge."""
+    """A task on responses, of a model or of the offline judge."""
 
     subject = "response"
     subjects = "responses"
@@ -262,7 +262,7 @@ def _all(passages: Passages, items: Sequence[ItemRef]) -> Passages:
 
 
 def extracted_points(judge: Judge, responses: Collection[int]) -> dict[int, list[Text]]:
-    """What a judge extracted from responses: {response pk: [(point pk, text)]}. One query."""
+    """Points that a judge extracted from responses: {response pk: [(point pk, text)]}. One query."""
     by_response: dict[int, list[Text]] = defaultdict(list)
     rows = ResponsePoint.objects.filter(
         extraction__judge=judge, extraction__response__in=responses, extraction__is_valid=True
@@ -343,7 +343,7 @@ class ExtractionQuestion(Question):
         return {self.subject_key: read_points(reply)}
 
     def input_of(self, key: str) -> str:
-        """What is taken apart, and the wording."""
+        """The text that is taken apart, and the wording."""
         return digest("extraction", self.question, self.response, self.prompt_sha256)
 
 
@@ -374,7 +374,6 @@ class ExtractionTask(ResponseTask):
         return {**values, "raw": {"how": "extracted by a model"}} if values["is_valid"] else values
 
     def store(self, question: Question, answers: Mapping[str, PointsAnswer | Problem], origin: Origin) -> None:
-        """The extraction with its points."""
         for key, answer in answers.items():
             points = answer.points if isinstance(answer, PointsAnswer) else ()
             _add([(self.row_of(question, key, answer), points)], origin)

@@ -98,7 +98,7 @@ class DraftTask(Task, Generic[Q]):
 
     @abstractmethod
     def next_questions(self, draft: Draft, documents: Texts, config: SummarizerConfig, there: Texts) -> list[Q]:
-        """What is asked next, knowing these texts by number; nothing when the last one is there."""
+        """The questions that come next, knowing these texts by number; none when the last one is there."""
 
     @abstractmethod
     def offline(self, draft: Draft, documents: Texts, config: ExtractiveConfig) -> Written:
@@ -190,7 +190,7 @@ class DraftTask(Task, Generic[Q]):
 
 
 def _texts_of(drafts: Sequence[Draft]) -> Mapping[int, Texts]:
-    """What is there by draft, with the notes that it takes from another one; one query."""
+    """Texts that are there by draft, with the notes that it takes from another one; one query."""
     notes = {draft.pk: draft.notes_of_id for draft in drafts if draft.notes_of_id is not None}
     texts: dict[int, dict[int, str]] = defaultdict(dict)
     rows = DraftText.objects.filter(draft__in=[*(draft.pk for draft in drafts), *notes.values()])
@@ -361,7 +361,7 @@ def _question(
     notes: tuple[str, ...] = (),
     is_block: bool = False,
 ) -> SummaryQuestion:
-    """What is asked for one text of a draft."""
+    """The question for one text of a draft."""
     of_source = draft.n_sentences is not None
     prompt = config.prompt_for(of_source=of_source, is_block=is_block)
     n_bullets = None if is_block else draft.n_bullets
@@ -401,7 +401,7 @@ def _question(
 
 
 def _values(draft: Draft, config: SummarizerConfig, n_bullets: int | None) -> dict[str, Callable[[], str]]:
-    """What takes the place of fields, documents left out."""
+    """Values of fields in a prompt, documents left out."""
     subtopic, haystack = draft.subtopic, draft.subtopic.haystack
     known = {
         "topic": haystack.title,

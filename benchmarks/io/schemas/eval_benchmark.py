@@ -71,8 +71,6 @@ class EntryPart(Part):
 
 
 class LabelPart(Part):
-    """A label or a prediction."""
-
     EXPECTED = "a label"
     insight_id: Id
     coverage: Any = None

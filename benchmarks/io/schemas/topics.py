@@ -98,7 +98,6 @@ class TopicFile:
     source_name: str = ""
 
     def summaries(self) -> Iterator[tuple[TopicSubtopic, TopicSummary]]:
-        """Every summary with its subtopic."""
         for subtopic in self.subtopics:
             for summary in subtopic.summaries:
                 yield subtopic, summary

@@ -162,7 +162,6 @@ class _Writer:
         )
 
     def insight(self, subtopic: Subtopic, fact: Fact) -> str:
-        """The reference for a fact."""
         return self.text(fact.insight, 0, "insight", subtopic.id, fact.name)
 
     def document(self, sheet: Sheet) -> TopicDocument:

@@ -193,7 +193,6 @@ class Sheet:
 
     @property
     def n_facts(self) -> int:
-        """Renderings in it."""
         return sum(map(len, self.facts.values()))
 
 

@@ -71,7 +71,6 @@ class Template:
 
     @cached_property
     def choices(self) -> tuple[Choices, ...]:
-        """Its brackets."""
         return tuple(node for node in self.nodes if isinstance(node, Choices))
 
     @cached_property
@@ -369,7 +368,6 @@ class Pack(_Part):
 
     @property
     def facts(self) -> list[tuple[Subtopic, Fact]]:
-        """All facts with their subtopics."""
         return [(subtopic, fact) for subtopic in self.subtopics for fact in subtopic.facts]
 
     @property

@@ -214,8 +214,6 @@ class Percent(_Range):
 
 
 class Year(_Range):
-    """A year in figures."""
-
     forms: ClassVar[frozenset[str]] = frozenset({""})
     kind: Literal["year"]
 

@@ -164,8 +164,6 @@ Program = Callable[[World, Task, Replies], Progress]
 
 
 def program(steps: Callable[[World, Task, Replies], Making[Progress]]) -> Program:
-    """A program out of its steps."""
-
     @wraps(steps)
     def run(world: World, task: Task, replies: Replies) -> Progress:
         making = steps(world, task, replies)
@@ -186,7 +184,6 @@ def replies_to(replies: Replies, asks: Iterable[Ask], **so_far: Any) -> Making[l
 
 
 def reply_to(replies: Replies, ask: Ask, **so_far: Any) -> Making[Value | None]:
-    """The reply to one question."""
     [value] = yield from replies_to(replies, [ask], **so_far)
     return value
 
