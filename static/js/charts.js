@@ -46,6 +46,8 @@ async function replace(chart) {
       finalize();
       finalize = await embed();
     }
+    // Where a panel has no points their container would be a picture without a name.
+    stage.querySelectorAll("g[role='graphics-symbol']:empty").forEach((marks) => (marks.ariaHidden = "true"));
     box.replaceChildren(stage);
     chart.dataset.state = "interactive";
     return finalize;

@@ -16,7 +16,7 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.conftest import SECONDS, Site, copied
 from tests.e2e.test_session_looks import serious
-from tests.fake_openai import Answer, FakeServer, failing, serving
+from tests.fake_openai import Answer, FakeServer, failing, judged, serving
 
 pytestmark = pytest.mark.browser
 WORKER_MS = 60_000
@@ -25,9 +25,10 @@ MISBEHAVIOUR = {
     1: failing(429, "slow down", retry_after="0"),
     2: failing(503, "overloaded"),
     3: Answer(cut=True),
-    5: Answer("The ferry is late, and nobody knows why."),
-    7: Answer("- The ferry is free for all [9999]."),
+    5: Answer("The ferry is late, and nobody knows why.", usage=None),
+    7: Answer("- The ferry is free for all [9999].", usage=None),
 }
+"""Without usage, as all summaries here: who counted 100 tokens of these prompts would have cut them."""
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +85,7 @@ def test_commands_retrieve_summarize_and_judge_up_to_the_leaderboard(
     assert (scored["state"], scored["n_computed"], scored["n_requests"]) == ("done", n, n + 3)
 
     n_asked = server.n_asked
-    server.behaviour = lambda number, body: MISBEHAVIOUR.get(number - n_asked)
+    server.behaviour = lambda number, body: MISBEHAVIOUR.get(number - n_asked) or Answer(judged(body), usage=None)
     of_sparrow = ("--system", "sparrow", "--retriever", scored["reference"], "--json")
     summarize = ("summarize", "--haystack", title, *of_sparrow)
     report = json.loads(lab.manage(*summarize, "--concurrency", "1"))

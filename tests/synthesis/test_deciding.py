@@ -120,6 +120,19 @@ def test_an_insight_is_made_again_with_a_note_and_checked(
     assert all(new.text in row.text for row in held)
 
 
+def test_a_rejected_query_is_made_again_in_its_next_generation(made: Synthesis, ada: Any, now: datetime) -> None:
+    queries = made.parts.filter(kind="query")
+    rejected = queries.order_by("number")[0]
+    deciding.decide(part=rejected, action="reject", reason="not as planned", by=ada, now=now)
+    before = states(made)
+    run(step(made, "queries"))
+    after = states(made)
+    assert after == before | {f"query {rejected.number}.1": PartState.CLEAR}
+    newest = queries.get(generation=1)
+    assert newest.parent == rejected.parent
+    assert list(newest.uses.order_by("pk")) == list(rejected.uses.order_by("pk"))
+
+
 def test_verdicts_on_insights_change_no_document_and_feed_the_figures(
     made: Synthesis, ada: Any, now: datetime
 ) -> None:

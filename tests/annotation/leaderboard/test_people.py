@@ -15,9 +15,9 @@ from annotation.leaderboard import views
 from annotation.models import Exclusion, Session, Study
 from benchmarks.models import Verdict
 from benchmarks.scoring.components import TOO_FEW_SESSIONS
-from tests.annotation.leaderboard.board import CELLS, PAGE, Reader, report
+from tests.annotation.leaderboard.board import BOTH, CELLS, FIRST, PAGE, Reader, judge_all, report, written
 from tests.conftest import make_user
-from tests.makers import flat
+from tests.makers import flat, make_haystack, make_summary
 from tests.running import output_of
 
 
@@ -160,6 +160,31 @@ def test_two_rows_are_compared_insight_by_insight(people: Study, reader: Reader)
     assert len(rows) == 3
     assert abs(rows[0].value("difference")) >= abs(rows[-1].value("difference"))
     assert reader.get("insights/?a=heron · full-ctxt&b=nobody").status_code == 404
+
+
+def test_files_of_a_comparison_have_the_differences_of_the_board(
+    people: Study, reader: Reader, ben: Any, cleo: Any, now: datetime
+) -> None:
+    more = make_haystack(key="pier", title="Piers", golds=[[[1, 2, 3], [2, 3, 4]]] * 4)
+    people.writing_plan.subtopics.add(*more.subtopics.all())
+    for subtopic in more.subtopics.all():
+        make_summary(subtopic=subtopic, system="heron", text=BOTH if subtopic.number % 2 else FIRST)
+        for person, text in ((ben, FIRST), (cleo, BOTH)):
+            written(person, people, text, subtopic=subtopic, now=now)
+    judge_all(now=now)
+    joint = reader.board().line("heron", "full-ctxt").to_people["joint"].scaled(100)
+    assert joint.low is not None
+    for pair, stat in (
+        (("heron · full-ctxt", "people · oracle"), joint),
+        (("people · oracle", "heron · full-ctxt"), joint.scaled(-1)),
+    ):
+        query = dict(zip("ab", pair, strict=True))
+        *_others, shown = reader.get("insights/", query).context["sheet"].table("totals").rows
+        assert shown.values["difference"] == stat
+        file = reader.get("insights/totals.csv", query).getvalue().decode()
+        *_others, row = csv.DictReader(io.StringIO(file))
+        filed = [float(row[f"difference{end}"]) for end in ("", "_low", "_high", "_n")]
+        assert filed == [stat.value, stat.low, stat.high, stat.n_items]
 
 
 def test_sessions_of_other_researchers_studies_are_not_counted(people: Study, login: Any) -> None:
