@@ -1,4 +1,4 @@
-"""What goes into a wheel; everything else that describes the project is in pyproject.toml.
+"""Contents of a wheel; everything else that describes the project is in pyproject.toml.
 
 `templates/`, `static/` and `docs/` stand at the top of a checkout. A wheel carries them as
 `summhay_site/assets/…`, where `settings.py` finds them.

@@ -61,7 +61,7 @@ class Reason(StrEnum):
 
 
 class Policy(StrEnum):
-    """What a lost connection does to the clock."""
+    """Effect of a lost connection on the clock."""
 
     KEEP_RUNNING = "keep_running"
     AUTO_PAUSE = "auto_pause"
@@ -154,7 +154,7 @@ class OpenedPeriod:
 
 @dataclass(frozen=True, slots=True)
 class Settlement:
-    """What a verb did at instant `at_ms`; the caller stores all of it, also when the verb was refused.
+    """Outcome of a verb at instant `at_ms`; the caller stores all of it, also when the verb was refused.
 
     `closed` comes before `opened`. `marks` are the marks that active time is now strictly past and that no
     earlier settlement named; `final_ms` is set once, at the end, and takes the place of a mark exactly there.
@@ -373,7 +373,7 @@ def reopen(state: ClockState, now: int, *, delta_ms: int) -> Settlement:
 
 
 def _unchanged(settled: Settlement) -> Settlement:
-    """What a verb gives that has nothing to change: it is refused before the start and after the end."""
+    """Settle without a change: the verb is refused before the start and after the end."""
     if settled.state.state == State.READY:
         return replace(settled, refused=Refusal.NOT_STARTED)
     return replace(settled, refused=Refusal.OVER) if settled.state.is_over else settled

@@ -1,4 +1,4 @@
-"""What every choice of label work asks the database, as plain SQL.
+"""Queries of every choice of label work, as plain SQL.
 
 Building SQL from a queryset costs several times what SQLite needs to answer it. Each function says what it saves
 of its request beside the queryset that means the same (CPU time in one process, SQLite, the least of 300 requests,
@@ -151,7 +151,7 @@ def _task(where: str, *parameters: Any) -> LabelTask | None:
 
 @dataclass(frozen=True, slots=True)
 class Before:
-    """What is there before an act: last contact, guidelines, the row of the same act, its insight, the answer."""
+    """State before an act: last contact, guidelines, the row of the same act, its insight, the answer."""
 
     contact_at: datetime | None
     guideline_id: int | None
@@ -169,7 +169,7 @@ def before(
     by_insight: bool = False,
     insight: UUID | None = None,
 ) -> Before:
-    """What is there before an act on a locked task, by one query.
+    """Read the state before an act on a locked task, by one query.
 
     Saves 3.2 ms of a linking choice, 2.7 ms of one of verification. `model` is that of the answers; with
     `by_insight` each is about an insight of the item's summary. A version of the guidelines that the study does

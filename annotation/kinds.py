@@ -28,23 +28,23 @@ Text = str | Promise
 Counted = Any
 """Words in the singular or the plural: `ngettext_lazy(…, "n")`, to be filled with `% {"n": …}`."""
 SUMMARIES, KEY_POINTS = "summaries", "key points"
-"""What judges are run on."""
+"""Texts that judges are run on."""
 INSTALLED = ("linking", "verification", "validation", "rating", "writing", "external")
 """The packages of `annotation` that hold a kind of study."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Words:
-    """What tasks of label work are called on the pages of annotators."""
+    """Names of tasks of label work on the pages of annotators."""
 
     task: Text
     """The work in a few words."""
     handed_in: Text
-    """What was answered, as a heading."""
+    """Heading of the answers."""
     left: Counted
     finished: Counted
     minutes: float
-    """What one task takes about, until the person's own pace is known."""
+    """Usual minutes of one task, until the person's own pace is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ class StudyKind:
     value: str
     """The value of `Study.kind`."""
     label: Text
-    """What it is called in lists of studies."""
+    """Its name in lists of studies."""
     study_page = "annotation:study"
     """Where researchers follow a study of this kind."""
     tabs: tuple[Tab, ...] = ()
@@ -161,11 +161,11 @@ class StudyKind:
     is_of_coverage = False
     """Whether labels are of coverage."""
     held: tuple[Held, ...] = ()
-    """What its own models hold of people, where the app does not declare it."""
+    """Declarations of its own models, where the app does not declare them."""
     beside_systems = ""
     """Which works of its people stand beside systems: "texts", "ratings", "coverage"; empty for none."""
     reports: Mapping[str, Any] = MappingProxyType({})
-    """What `manage.py report` prints of such studies: a `Report` by its name."""
+    """Reports of `manage.py report` on such studies: a `Report` by its name."""
     judged = ""
     """`SUMMARIES` or `KEY_POINTS`, where judges can be run on those of a study."""
 
@@ -179,11 +179,11 @@ class StudyKind:
         return next((tab.page for tab in self.all_tabs if tab.part == "results"), "")
 
     def files(self, study: Any, now: datetime) -> Iterable[StudyFile]:
-        """What an archive of a study holds beside its labels, at a time."""
+        """Files of an archive of a study beside its labels, at a time."""
         return ()
 
     hub_task = ""
-    """What hubs of data sets call the task that its archives are for."""
+    """The name that hubs of data sets give the task of its archives."""
     formats: tuple[Any, ...] = ()
     """Each a `Format` of import that only studies of this kind come from."""
     archive_plan: Any = None
@@ -203,7 +203,7 @@ class StudyKind:
         raise NotImplementedError
 
     def texts_on(self, haystack: Any) -> Mapping[int, list[Any]]:
-        """What people wrote on a haystack in studies of this kind, by subtopic, as its file has summaries."""
+        """Texts of people on a haystack in studies of this kind, by subtopic, as its file has summaries."""
         return {}
 
     def work_in_words(self, study: Any) -> str:
@@ -225,7 +225,7 @@ class StudyKind:
         return False
 
     def agreement_of(self, study: Any, options: Mapping[str, Any]) -> Any:
-        """What `report agreement` prints of a study, with `as_json` and `sheet`; None for that of all labels."""
+        """Figures of `report agreement` on a study, with `as_json` and `sheet`; None for those of all labels."""
         return None
 
     def agreement_in(self, labels: Any, options: Mapping[str, Any]) -> Any:
@@ -251,7 +251,7 @@ class StudyKind:
         return card
 
     def headline(self, study: Any) -> Headline:
-        """What the labels of a study come to, for the list of what can be compared."""
+        """The headline of a study's labels, for the list of what can be compared."""
         results = self.results_of(study)
         return Headline(0, 0, None) if results is None else results.headline(results.at_first(study))
 
@@ -273,7 +273,7 @@ class StudyKind:
         return {}
 
     def waiting(self, studies: Mapping[int, Any]) -> list[Waiting]:
-        """What waits for a researcher in these studies of this kind, by primary key; a query or two for all."""
+        """Work for a researcher in these studies of this kind, by primary key; a query or two for all."""
         return []
 
 

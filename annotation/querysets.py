@@ -247,11 +247,11 @@ class SessionQuerySet(models.QuerySet[Any]):
 
 class CreditRequestQuerySet(models.QuerySet[Any]):
     def unanswered(self) -> CreditRequestQuerySet:
-        """What waits for an answer; practice is neither scored nor paid, so nothing is asked there."""
+        """Requests without an answer; practice is neither scored nor paid, so nothing is asked there."""
         return self.filter(answered_at=None, session__assignment__is_practice=False)
 
     def answered_since(self, moment: Any) -> CreditRequestQuerySet:
-        """What was answered lately, the newest first, with all that a notice of it shows."""
+        """Requests answered lately, the newest first, with all that a notice of it shows."""
         rows = self.filter(answered_at__gte=moment).order_by("-answered_at", "-pk")
         return rows.select_related("session__assignment__subtopic__haystack", "credit")
 

@@ -52,14 +52,12 @@ class WritingPreset(models.TextChoices):
 
 
 class WritingPastePolicy(models.TextChoices):
-    """What becomes of pasted text."""
-
     BLOCK = "block", "block text from elsewhere"
     FLAG = "flag", "flag text from elsewhere"
 
 
 class WritingDisconnectPolicy(models.TextChoices):
-    """What a lost connection does to the clock, as `clock.Policy`."""
+    """Effect of a lost connection on the clock, as `clock.Policy`."""
 
     KEEP_RUNNING = clock.Policy.KEEP_RUNNING.value, "the clock keeps running"
     AUTO_PAUSE = clock.Policy.AUTO_PAUSE.value, "pause after 3 minutes without contact"
@@ -79,7 +77,7 @@ class ExposureReason(models.TextChoices):
 
 
 class ItemRole(models.TextChoices):
-    """What an item is for: work, training, or a hidden check."""
+    """Purpose of an item: work, training, or a hidden check."""
 
     ORDINARY = "ordinary", "ordinary"
     TRAINING = "training", "training"
@@ -124,7 +122,7 @@ class RecruitmentOutcome(models.TextChoices):
 
 
 class RemovalMode(models.TextChoices):
-    """What became of the work of a person who was erased."""
+    """Fate of the work of a person who was erased."""
 
     ANONYMOUS = "anonymous", "made anonymous"
     DELETED = "deleted", "deleted"

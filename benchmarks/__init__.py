@@ -1,1 +1,1 @@
-"""What is measured: corpora, summaries, judges and scores. Knows no people."""
+"""Corpora, summaries, judges and scores, which know no people."""

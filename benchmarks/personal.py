@@ -37,7 +37,7 @@ class Worded(Enum):
 
 
 class Subject(Worded):
-    """What a declaration is about; pages and documents go through them in this order."""
+    """Subjects of declarations; pages and documents go through them in this order."""
 
     ACCOUNT = _("The account")
     TAKING_PART = _("Taking part")
@@ -61,7 +61,7 @@ class Seen(Worded):
 
 
 class Erased(Worded):
-    """What becomes of rows when the person is erased; `Held.emptied` names fields that are emptied in any case."""
+    """Fate of rows when the person is erased; `Held.emptied` names fields that are emptied in any case."""
 
     ALWAYS = _("is deleted")
     ON_REQUEST = _("stays without the name, or is deleted, as the person chooses")

@@ -22,7 +22,7 @@ class SystemKind(models.TextChoices):
 
 
 class JudgeRole(models.TextChoices):
-    """What a row of the table of judges is used for."""
+    """Uses of a row of the table of judges."""
 
     JUDGE = "judge", "judge"
     SUMMARIZER = "summarizer", "summarizer"

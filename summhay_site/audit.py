@@ -141,7 +141,7 @@ DETAILS: Mapping[str, str] = {
     "n_withdrawn": "tasks withdrawn",
     "new_tokens": "tokens at most",
 }
-"""What details are called whose keys are no words."""
+"""Names of details whose keys are no words."""
 PEOPLE = ("annotator", "annotators")
 HIDDEN = ("via", "uid", "sha256", "received_at")
 """Details that the sentence says already, or that only programs want; the download has them."""
@@ -149,7 +149,7 @@ HIDDEN = ("via", "uid", "sha256", "received_at")
 
 @dataclass(frozen=True, slots=True)
 class Named:
-    """What a row is called, and its page (empty if it has none)."""
+    """A row's name, and its page (empty if it has none)."""
 
     name: str
     url: str = ""
@@ -171,7 +171,7 @@ FOR_ALL = {
     "questions.moved": "gave a question set back to the whole site",
     "study.moved": "gave the study %(what)s back to the whole site",
 }
-"""What is said where no research group has it from then on."""
+"""Said where no research group has it from then on."""
 
 
 def kind_name(action: str) -> str:

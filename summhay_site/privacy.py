@@ -207,7 +207,7 @@ def _about(name: str, now: datetime) -> zipfile.ZipInfo:
 
 
 class _Sink:
-    """What a zip is written to: bytes wait until they are taken, and nobody can seek in them."""
+    """The file that a zip is written to: bytes wait until they are taken, and nobody can seek in them."""
 
     def __init__(self) -> None:
         self.waiting: list[bytes] = []
@@ -235,7 +235,7 @@ FILES_AN_HOUR = 3
 @requires(LOGGED_IN)
 @require_safe
 def privacy(request: HtmxHttpRequest) -> HttpResponse:
-    """What is recorded of people, why, who sees it, and how long."""
+    """Show what is recorded of people, why, who sees it, and how long."""
     return _page(request)
 
 

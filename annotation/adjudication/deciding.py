@@ -1,4 +1,4 @@
-"""What a kind of label work says of its disagreements, so that researchers can go through them and decide.
+"""The base of a kind's disagreements, so that researchers can go through them and decide.
 
 The pages of this package are written against `Deciding`; what is stored is in `decisions`.
 """
@@ -26,7 +26,7 @@ OPEN, DECIDED = "open", "decided"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Said:
-    """What a person says of an item, or a judge; `key` stays while names change. Some people may not count."""
+    """A person's or a judge's answer to an item; `key` stays while names change. Some people may not count."""
 
     name: str
     words: Words
@@ -71,7 +71,7 @@ class Queue:
     n_labelled: int
     haystacks: Iterable[Any]
     filters: Sequence[tuple[str, Text, Sequence[tuple[str, Text]], str]] = ()
-    """What narrows it: the name of each choice, its label, its options with their words, and which is chosen."""
+    """Choices that narrow it: name, label, options with their words, and which is chosen."""
     judge: str = ""
     """Whom people are set against, if not each other."""
 
@@ -94,7 +94,7 @@ class Dispute:
     """Whose insights are seen."""
     judges: Sequence[Said] = ()
     more: Mapping[str, Any] = field(default_factory=dict)
-    """What the templates of its kind ask for."""
+    """Context of the kind's templates."""
     is_blind: bool = False
     letters: str = ""
 
@@ -104,11 +104,11 @@ class Deciding(ABC):
 
     decisions: Decisions[Any]
     item: Text
-    """What is decided on, as the heading of a column."""
+    """The subject of a decision, as the heading of a column."""
     strength: Text = "Disagreement"
     """How far people differ, as the heading of a column."""
     about: Text
-    """What decisions are for."""
+    """The purpose of decisions."""
     question: Text
     options: tuple[Option, ...]
     then: tuple[Text, str] | None = None
@@ -116,13 +116,13 @@ class Deciding(ABC):
     narrowed_by: tuple[str, ...] = ()
     """The names of the filters of the queue."""
     hides: Text = "names"
-    """What is not shown to who decides blind."""
+    """Hidden from who decides blind."""
     about_template: str
-    """What is judged; with `evidence_template` below the answers, and `more_template` below the options."""
+    """Template of the judged text; `evidence_template` is below the answers, `more_template` below the options."""
     evidence_template = ""
     more_template = ""
     words: Callable[[Any], Words]
-    """What a label or decision says."""
+    """Puts a label or decision in words."""
     adjudicate: Callable[..., Any]
     """Stores a decision as `Decisions.decide` does; raises `DecisionRefused`."""
     haystacks_of: Callable[[Study], Iterable[Any]]
@@ -135,7 +135,7 @@ class Deciding(ABC):
         return ""
 
     def places(self, study: Study, which: Mapping[str, str]) -> Sequence[Place]:
-        """What is in dispute, narrowed by the values of some filters, the most first, then what else was decided.
+        """Items in dispute, narrowed by the values of some filters, the most first, then what else was decided.
 
         A kind that shows more in its queue than places depend on says here how to do without.
         """
@@ -154,15 +154,15 @@ class Deciding(ABC):
         """Everybody's answers to an item, which is given by those fields."""
 
     def beside(self, row: Any, dispute: Dispute) -> str:
-        """What a decision says beside its words."""
+        """A note on a decision beside its words."""
         return ""
 
     def form(self, study: Study, dispute: Dispute, *, current: Any, sent: QueryDict | None) -> dict[str, Any]:
-        """What `more_template` asks for, with what was sent and refused, else the decision that holds."""
+        """Context of `more_template`, with what was sent and refused, else the decision that holds."""
         return {}
 
     def more_in(self, sent: QueryDict) -> dict[str, Any]:
-        """What a form says beside the answer, as `adjudicate` takes it."""
+        """Fields of a form beside the answer, as `adjudicate` takes them."""
         return {}
 
     def cells(self, rows: Iterator[tuple[Any, ...]]) -> Iterable[Sequence[Any]]:

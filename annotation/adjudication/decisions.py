@@ -1,4 +1,4 @@
-"""What researchers decide where people disagree, for any kind of label work. Labels stay; agreement never sees it.
+"""Decisions of researchers where people disagree, for any label work. Labels stay; agreement never sees it.
 
 A kind says in its `Decisions` what is decided on and which fields are the answer; only it knows what no answer is.
 """
@@ -54,7 +54,7 @@ class Decisions(Generic[Row]):
         return rows.select_related("made_by").order_by("-pk")
 
     def key(self, item: Mapping[str, Any]) -> Key:
-        """What an item is called in a queue."""
+        """The name of an item in a queue."""
         return tuple(item[name].pk for name in self.item)
 
     def value(self, row: Row | None) -> str:

@@ -36,7 +36,7 @@ from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires, saw_insights
 
 PARAMETER = "blind"
-"""What an address says for it, with the value 1."""
+"""The parameter of addresses, with the value 1."""
 
 
 def is_asked(request: HttpRequest) -> bool:
@@ -167,7 +167,7 @@ def onward(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 @requires("annotation.view_session")
 @require_safe
 def decisions_file(request: HttpRequest, uid: uuid.UUID, kind: str) -> HttpResponseBase:
-    """What was decided, as CSV or JSON lines; with `history=1` every decision ever made."""
+    """All decisions as CSV or JSON lines; with `history=1` every one ever made."""
     study, way = _study(request, uid)
     with_history = request.GET.get("history") == "1"
     name = f"adjudicated-{study.uid}{'-history' if with_history else ''}"
@@ -263,7 +263,7 @@ def _seen_in(data: QueryDict) -> int | None:
 
 
 def _form(request: HttpRequest, study: Study, way: Deciding, dispute: Dispute, history: list[Any]) -> Item:
-    """What the form holds: what was sent and refused, else the decision that holds; and those before it."""
+    """Fill the form: what was sent and refused, else the decision that holds; and those before it."""
     current = next((row for row in history if row.is_current), None)
     sent = request.POST if request.method == "POST" and "answer" in request.POST else None
     guideline = current_guideline(study)

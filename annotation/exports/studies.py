@@ -80,7 +80,7 @@ class Described:
     corpora: tuple[Corpus, ...]
     is_planned: bool
     removed: Mapping[str, int] = field(default_factory=dict)
-    """What was deleted because people asked for it, as `removed_from` gives it."""
+    """Counts of what was deleted because people asked for it, as `removed_from` gives them."""
 
     @property
     def removed_in_words(self) -> list[tuple[Any, int]]:
@@ -103,7 +103,7 @@ class Described:
         return ", ".join(map(str, self.consent_versions))
 
     def as_json(self) -> dict[str, Any]:
-        """What the manifest holds of it; null is not known, as the pay for labels that were imported."""
+        """Fields of the manifest; null is not known, as the pay for labels that were imported."""
         study = self.study
         return {
             "study": {

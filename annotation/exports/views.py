@@ -84,7 +84,7 @@ def archive_file(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponseBase:
 
 
 def _zipped(write: Callable[[IO[bytes]], Any]) -> FileResponse:
-    """What `write` writes, from a temporary file that the response closes."""
+    """A zip that `write` writes, from a temporary file that the response closes."""
     file = TemporaryFile()  # noqa: SIM115
     try:
         write(file)

@@ -61,7 +61,7 @@ class LabelPlan(Plan[Rows]):
     ACTION = "labels.imported"
     NEVER = "Labels are never changed; import them into another study."
     COUNTED: ClassVar[str] = "labels"
-    """What an archive says, in the plural."""
+    """The rows of an archive, in the plural."""
     TOLD: ClassVar[tuple[str, ...]] = (
         "annotator", "task", "label", "subtopic", "system", "insight", "lines", "dataset", "question", "key_point",
     )  # fmt: skip
@@ -77,7 +77,7 @@ class LabelPlan(Plan[Rows]):
 
     @classmethod
     def read(cls, archive: Opened) -> tuple[Rows, Iterable[Mapping[str, Any]]] | None:
-        """What `take` needs of an archive, and rows with `TOLD` of it; None where it has no such files."""
+        """Read an archive's values for `take`, and rows with `TOLD` of it; None where it has no such files."""
         return None
 
     @staticmethod

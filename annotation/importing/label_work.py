@@ -69,9 +69,9 @@ class LabelWorkPlan(LabelPlan[Work]):
     """Models between those of texts and those of answers."""
     SCHEMA: ClassVar[type[Any]]
     ANSWERS: ClassVar[Mapping[str, Sequence[str]]]
-    """What people may say, by task."""
+    """Answers that people may give, by task."""
     SAID: ClassVar[Mapping[type[Model], tuple[tuple[str, ...], tuple[str, ...]]]]
-    """What a judge says one thing of, the text first, and what it says, by the model of its verdicts."""
+    """Fields of a judge's verdict by its model: its subject, the text first, and the answer."""
 
     def __init__(self, request: ImportRequest, problems: Problems) -> None:
         super().__init__(request, problems)
@@ -218,7 +218,7 @@ class LabelWorkPlan(LabelPlan[Work]):
         self.create(self.answer(task, rows, about), "labels")
 
     def _take_verdicts(self, name: str, version: int, rows: Sequence[Any]) -> None:
-        """What one judge said: the version of this number if nothing contradicts it, else any that said it all.
+        """Store a judge's verdicts at this version if nothing contradicts it, else at any with all of them.
 
         Else it is a new version. No judge here is two of an archive, and nothing is added to one that works here.
         """

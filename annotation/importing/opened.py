@@ -27,7 +27,7 @@ READABLE = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 ENCRYPTED = 0x1
 IN_MEMORY_BYTES = 8 * 1024 * 1024
 BROKEN = (OSError, EOFError, RuntimeError, ValueError, zipfile.BadZipFile, zlib.error)
-"""What Python's zip files raise where bytes are missing or altered."""
+"""Errors of Python's zip files where bytes are missing or altered."""
 P = TypeVar("P", bound=Part)
 Category = Annotated[str, Field(max_length=120), AfterValidator(no_nul), Expected("a text")]
 

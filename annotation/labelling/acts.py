@@ -66,7 +66,7 @@ def unsure_in(data: QueryDict, *, answer: str) -> bool:
 
 
 def told_in(data: QueryDict) -> Told:
-    """What the browser says of the time before an act, in milliseconds: `ago?, worked?, stood?`.
+    """Read what the browser says of the time before an act, in milliseconds: `ago?, worked?, stood?`.
 
     Raises:
         BadAct: one is no whole number.
@@ -107,7 +107,7 @@ def act(view: Callable[..., dict[str, Any]]) -> Callable[..., HttpResponse]:
 
 
 def with_status(act: Callable[[], dict[str, Any]]) -> tuple[dict[str, Any], int]:
-    """What comes of an act, or why it is refused, with the status of the response."""
+    """Do an act; its result, or why it is refused, with the status of the response."""
     try:
         return act(), 200
     except BadAct as problem:

@@ -1,4 +1,4 @@
-"""What an archive of label work holds beside its labels: `work.json`, questions, and what judges said.
+"""Files of an archive of label work beside its labels: `work.json`, questions, and what judges said.
 
 With these files it comes back as a study of its own kind, with every figure (`annotation.importing.label_work`). A
 kind adds its own items, settings and rows of judges.
@@ -177,4 +177,4 @@ Tasks = table(
     "person, item, state, answers given and active time of a task",
     name_of(120), Place, one_of(*LabelTaskState.values), Number, whole(0, 2**63 - 1),
 )  # fmt: skip
-"""What `work.json` has of any kind; its `items`, `plan` and `judges` are the kind's."""
+"""Fields of `work.json` of any kind; its `items`, `plan` and `judges` are the kind's."""

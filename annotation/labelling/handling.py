@@ -1,4 +1,4 @@
-"""What is done with a task of any kind of label work, and for how long. Each act is safe to repeat."""
+"""Acts on a task of any kind of label work, and the time they take. Each is safe to repeat."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CONTACT_EVERY_S = 20
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a browser says of a contact that may come late.
+    """A browser's account of a contact that may come late.
 
     That is how long ago it was; and of the time between the one before and this one, how much was active and how
     long the clock stood, as while a tour of the page was open (all in ms).

@@ -1,4 +1,4 @@
-"""What all kinds of label work say alike of their studies."""
+"""The base of all kinds of label work."""
 
 from __future__ import annotations
 
@@ -63,11 +63,11 @@ class LabelWork(TaskPage, Work):
     settings_form: type[Any] = DetailsForm
     short_help: Text = SHORT_HELP
     about_rows: tuple[str, ...] = ()
-    """What `about` reads of a task, as `select_related` names it."""
+    """Read for `about` with a task, as `select_related` names it."""
     about_label: Text = ITEM
-    """What tasks are about, as the heading of a column."""
+    """The subject of tasks, as the heading of a column."""
     grouped = ("item", "items")
-    """What is assigned as one, for one and for many."""
+    """Assigned as one: the words for one and for many."""
     checks_called = ("hidden question with known answers", "hidden questions with known answers")
     simulated: Simulated[Any] | None = None
     """How simulated people answer tasks."""
@@ -116,7 +116,7 @@ class LabelWork(TaskPage, Work):
         return "" if self.results is None else plan_sheet.next_step_of(study, now)
 
     def about(self, task: LabelTask) -> Remark:
-        """What a task is about, in words, for pages of researchers."""
+        """The subject of a task in words, for pages of researchers."""
         return Remark(task, str(task.item))
 
     @abstractmethod
@@ -125,7 +125,7 @@ class LabelWork(TaskPage, Work):
 
     @transaction.atomic
     def deal(self, *, study: Study, by: Any, now: datetime, rebalance: bool = False) -> Dealt:
-        """What somebody left unfinished goes to somebody else as one; what was answered stays.
+        """Give as one to somebody else what somebody left unfinished; what was answered stays.
 
         A trial example of the study's own that is an item by now is set aside.
         """
@@ -282,7 +282,7 @@ class LabelWork(TaskPage, Work):
         return shown_in(request, self, context, self.pane(context))
 
     def preview_act(self, request: HttpRequest, place: PreviewPlace, name: str) -> tuple[dict[str, Any], int]:
-        """What the page would get in reply, had it stored something."""
+        """The reply that the page would get, had it stored something."""
         if name not in ACTS or request.method != "POST":
             raise Http404
         task, data = _previewed(place), request.POST

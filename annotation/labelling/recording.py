@@ -88,7 +88,7 @@ class AnswerKind(ABC, Generic[A]):
         return asdict(answer)  # type: ignore[call-overload,no-any-return]
 
     def differing(self, first: A, second: A) -> tuple[A, A]:
-        """What differs in two answers, where an answer has parts that are given one by one."""
+        """Differing parts of two answers, where an answer has parts that are given one by one."""
         return first, second
 
     def current(self, task: LabelTask) -> A:
@@ -99,7 +99,7 @@ class AnswerKind(ABC, Generic[A]):
         return not self.is_optional and answer.is_complete
 
     def before(self, task: LabelTask, *, op_id: str, version: int | None, question: UUID | None) -> Before:
-        """What is there before an act on a locked task, which is told the time of the last contact."""
+        """Read what is there before an act on a locked task, which is told the time of the last contact."""
         there = hot.before(
             task, model=self.model, op_id=op_id, version=version or 0, by_insight=self.by_insight, insight=question
         )
@@ -154,7 +154,7 @@ def record(
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """What an undo took back: an answer of a kind that `was` so, with the outcome, or else a skip."""
+    """An undo: an answer of a kind that `was` so, with the outcome, or else a skip."""
 
     task: LabelTask
     kind: AnswerKind[Any] | None = None

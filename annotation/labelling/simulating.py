@@ -50,7 +50,7 @@ class Rates:
 
 
 def mistaken(right: K, among: Sequence[K], *, rate: float, dice: random.Random) -> K:
-    """What somebody says whose answers are wrong at this rate; `among` is all that can be said."""
+    """An answer of somebody who is wrong at this rate; `among` is all that can be said."""
     others = [other for other in among if other != right]
     return dice.choice(others) if dice.random() < rate and others else right
 
@@ -93,7 +93,7 @@ class StudyExists(Exception):
 
 @dataclass(frozen=True, kw_only=True)
 class Chosen:
-    """What a simulated study is about, as far as its kind asks for it; `n_items` draws so many, None takes all."""
+    """Subjects of a simulated study, as its kind asks for them; `n_items` draws so many, None takes all."""
 
     dataset: str = ""
     haystacks: Sequence[Haystack] = ()
@@ -110,7 +110,7 @@ class Simulated(ABC, Generic[T]):
     careless: Rates
     """The rates of somebody who does not look."""
     rows: tuple[str, ...] = ()
-    """What is read of an item, as `select_related` names it."""
+    """Read with an item, as `select_related` names it."""
 
     @abstractmethod
     def make(self, chosen: Chosen, **values: Any) -> Study:
@@ -118,15 +118,15 @@ class Simulated(ABC, Generic[T]):
 
     @abstractmethod
     def truth(self, study: Study) -> Callable[[LabelItem, random.Random], T]:
-        """What draws the truth of an item of a study, or of a question of it."""
+        """A function that draws the truth of an item of a study, or of a question of it."""
 
     @abstractmethod
     def answer(self, true: T, rates: Rates, dice: random.Random) -> Any:
-        """What somebody of such rates answers where this is true."""
+        """The answer of somebody of such rates where this is true."""
 
     @abstractmethod
     def parts(self, answer: Any) -> Mapping[str, Hashable]:
-        """What of an answer can be right or wrong by itself, by name."""
+        """Parts of an answer that can be right or wrong by themselves, by name."""
 
     def played(self, study: Study, known: Mapping[str, str]) -> Played:
         """How people of the demo answer, by what judges say or what is `known` of its material."""
@@ -143,7 +143,7 @@ class Point(NamedTuple):
 
 
 class Person(NamedTuple):
-    """What one simulated annotator did: answers, and how many of them differ from the truth, part by part."""
+    """Answers of a simulated annotator, and how many of them differ from the truth, part by part."""
 
     label: str
     n: int
@@ -235,7 +235,7 @@ def simulate(
 def _points(
     kind: AnswerKind[Any], simulated: Simulated[Any], study: Study, items: Mapping[int, LabelItem]
 ) -> dict[int, list[Point]]:
-    """What is asked of each item: its insights in their order, or the item itself.
+    """Questions on each item: its insights in their order, or the item itself.
 
     It is numbered through, since the same data give the same truth everywhere.
     """

@@ -101,7 +101,7 @@ study_work = TaskList.for_users_with("annotation.view_study")
 
 
 class ReplyForm(forms.Form):
-    """What a researcher answers to a flag or a comment."""
+    """A researcher's answer to a flag or a comment."""
 
     text = forms.CharField(
         label="Answer",
@@ -139,7 +139,7 @@ def remark_reply(request: HtmxHttpRequest, uid: UUID, task: UUID) -> HttpRespons
 @requires("annotation.change_study")
 @require_POST
 def items(request: HtmxHttpRequest, kind: str) -> HttpResponse:
-    """What a form that is being filled in chooses from, and how many; without htmx the page of a new study."""
+    """Items that a form being filled in chooses from, and how many; without htmx the page of a new study."""
     work = work_named(kind)
     narrowed = work.items_form
     if not (isinstance(work, LabelWork) and isinstance(narrowed, type) and issubclass(narrowed, NarrowedForm)):

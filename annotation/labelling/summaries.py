@@ -24,12 +24,12 @@ from benchmarks.leaderboard.sampling import source_corpora
 from benchmarks.models import Haystack, Insight, Subtopic, Summary, System
 
 ABOUT_ROWS = ("item__summary__subtopic", "item__summary__system")
-"""What `about` reads of a task."""
+"""Read for `about` with a task."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """What summaries can be narrowed by: their subtopics, summarizers and retrievers (empty: the full context)."""
+    """Choices that narrow summaries: their subtopics, summarizers and retrievers (empty: the full context)."""
 
     subtopics: tuple[Subtopic, ...]
     systems: tuple[str, ...]
@@ -45,7 +45,7 @@ class BadList(Exception):
 
 
 def all_haystacks(seed: int) -> dict[str, Any]:
-    """What a form is filled with to draw from all haystacks that one works with."""
+    """Values of a form that draws from all haystacks that one works with."""
     return {"haystacks": list(Haystack.objects.for_work().values_list("pk", flat=True)), "seed": seed}
 
 
@@ -59,7 +59,7 @@ def all_sources(seed: int) -> dict[str, Any]:
 
 
 def lacking(n: int, *, with_documents: bool = False) -> str:
-    """What is missing for a draw of n summaries of systems; empty where there are as many."""
+    """Missing parts for a draw of n summaries of systems; empty where there are as many."""
     haystacks = Haystack.objects.for_work()
     if with_documents:
         haystacks = haystacks.with_documents() | Haystack.objects.current().sources()
@@ -97,7 +97,7 @@ def candidates(
 
 
 def offered(haystacks: Collection[Haystack], *, user: Any) -> Offer:
-    """What the summaries of some haystacks can be narrowed by."""
+    """Choices that narrow the summaries of some haystacks."""
     if not haystacks:
         return Offer((), (), ())
     rows = candidates(haystacks, user=user).order_by()
@@ -187,7 +187,7 @@ def labellable() -> QuerySet[Summary, Summary]:
 
 
 def chosen_summaries(haystacks: Collection[Haystack], n: int | None, *, seed: int) -> list[Summary]:
-    """What systems wrote on some haystacks and can be labelled, all of it or a draw of `n`.
+    """Texts of systems on some haystacks that can be labelled, all of them or a draw of `n`.
 
     Raises:
         NotPossible: there is nothing.
@@ -277,7 +277,7 @@ def barred_pairs(rows: Rows) -> dict[Pair, Reason]:
 
 
 def about(task: LabelTask) -> Remark:
-    """What a task is about, for pages of researchers."""
+    """The subject of a task, for pages of researchers."""
     summary = task.item.summary
     url = reverse("benchmarks:summary-detail", args=[summary.uid]) if summary.has_page else ""
     return Remark(task, summary.subtopic.name, url, note=f"· {summary.system}")

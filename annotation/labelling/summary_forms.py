@@ -204,7 +204,7 @@ class SummariesForm(NarrowedForm):
 
 
 def choice_of(study: Study, *, user: Any) -> dict[str, Any]:
-    """What the form shows that chooses the summaries of a study again; nothing where it has none.
+    """Values of the form that chooses the summaries of a study again; none where it has none.
 
     That is a random draw, or all that match, or else a list. Fields that narrow show what the study has.
     """

@@ -95,7 +95,7 @@ Examples = Sequence[Sequence[Example]]
 
 
 class Judged(NamedTuple):
-    """What comes of an answer to one question of an example: right or not, and the sentence that says why."""
+    """The verdict on an answer to one question of an example: right or not, and the sentence that says why."""
 
     question: str
     is_right: bool
@@ -104,7 +104,7 @@ class Judged(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ExampleAnswers(Generic[A]):
-    """What somebody answered to an example: the answer to each question, and what came of it."""
+    """Somebody's answers to an example: one to each question, and what came of it."""
 
     answers: Mapping[str, A] = field(default_factory=dict)
     feedback: Mapping[str, str] = field(default_factory=dict)
@@ -119,7 +119,7 @@ class TrialKind(ABC, Generic[A]):
     file: Path
     answers: AnswerKind[A]
     schema: type[OwnSet]
-    """What a set of examples of a study's own has."""
+    """The form of a set of examples of a study's own."""
 
     def sets(self, custom: TrialExamples | None = None) -> Examples:
         """The examples of each try in the active language; after the last set the first comes again.
@@ -143,7 +143,7 @@ class TrialKind(ABC, Generic[A]):
 
     @abstractmethod
     def texts(self, example: Example) -> Iterable[str]:
-        """What of an example must not be in an item of the study."""
+        """Texts of an example that must not be in an item of the study."""
 
     @abstractmethod
     def texts_of_items(self, study: Study) -> Iterable[str]:
@@ -159,7 +159,7 @@ class TrialKind(ABC, Generic[A]):
 
     @abstractmethod
     def context(self, task: LabelTask, example: Example, answers: ExampleAnswers[A]) -> dict[str, Any]:
-        """What the template of the kind shows of it, as `TaskPage.page_context` gives for an item."""
+        """Context of the kind's template, as `TaskPage.page_context` gives it for an item."""
 
     def pane(self, context: dict[str, Any]) -> Pane | None:
         """Texts to put in place of the page's marker."""
@@ -167,7 +167,7 @@ class TrialKind(ABC, Generic[A]):
 
     @abstractmethod
     def judged(self, task: LabelTask, example: Example, question: str, answer: A) -> list[Judged]:
-        """What comes of a complete answer."""
+        """Judge a complete answer."""
 
     def restored(self, values: Mapping[str, Any]) -> A:
         """The answer of stored values."""
@@ -176,7 +176,7 @@ class TrialKind(ABC, Generic[A]):
 
 
 def sentence(*, is_right: bool, expected: str, why: str) -> str:
-    """What somebody reads about an answer: right or not, the expected answer, and the reason."""
+    """The sentence on an answer: right or not, the expected answer, and the reason."""
     verdict = _("Right.") if is_right else _("Not quite.")
     told = _("Expected answer: %(answer)s.") % {"answer": expected}
     return f"{verdict} {told} {why}"

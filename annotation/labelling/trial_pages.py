@@ -61,7 +61,7 @@ class At:
 
     @cached_property
     def answers(self) -> dict[str, ExampleAnswers[Any]]:
-        """What was answered in the try that is shown, by the name of the example."""
+        """Answers of the try that is shown, by the name of the example."""
         stored: dict[str, dict[str, Any]] = {each.name: {} for each in self.examples}
         for row in TrialAnswer.objects.filter(trial=self.last) if self.last else ():
             stored.setdefault(row.item, {})[row.question] = self.trial.restored(row.answer)
@@ -78,7 +78,7 @@ class At:
         return by_example
 
     def told_of(self, example: Example) -> str:
-        """What came of the answers to an example."""
+        """The verdict on the answers to an example."""
         return "\n".join(self.answers[example.name].feedback.values())
 
     def is_done(self, example: Example) -> bool:

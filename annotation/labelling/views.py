@@ -51,7 +51,7 @@ ANSWERS = "answers"
 @require_safe
 @never_cache
 def task(request: HttpRequest, kind: TaskPage, uid: UUID) -> HttpResponse:
-    """What is asked, what the annotator answered, and where they are in the study."""
+    """Show a task, what the annotator answered, and where they are in the study."""
     visible = LabelTask.objects.for_annotator(request.user).filter(annotator__is_active=True).visible()
     of_kind = visible.filter(study__kind=kind.value).select_related("study", "annotator", *kind.task_rows)
     row = get_object_or_404(of_kind, uid=uid)
@@ -113,7 +113,7 @@ def undo(request: HttpRequest, kind: TaskPage, tasks: OwnTask, now: datetime) ->
 
 
 def _undone_in_words(kind: TaskPage, undone: Undone, outcome: Outcome[Any]) -> str:
-    """What an undo took back, where that was, and what holds there now."""
+    """An undo in words: what it took back, where that was, and what holds there now."""
     row, number, answers = undone.task, undone.number, undone.kind or kind.answers
     was, holds = (answers.in_words(row, each) for each in answers.differing(undone.was, outcome.answer))
     where = str(number)

@@ -1,4 +1,4 @@
-"""What commands that export files have in common: arguments, and a file that is there once it is complete."""
+"""Common to commands that export files: arguments, and a file that is there once it is complete."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a person worked and earned in all studies."""
+"""Work and earnings of a person in all studies."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class LabellingJob:
 
     @property
     def words(self) -> Words:
-        """What tasks of its kind are called."""
+        """Names of tasks of its kind."""
         words = kind_named(self.study.kind).words
         assert words is not None  # noqa: S101  a kind with label tasks has words for them
         return words

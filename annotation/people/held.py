@@ -1,4 +1,4 @@
-"""What the models of annotation hold of people: who takes part and how they came, writing, label work."""
+"""Data that the models of annotation hold of people: who takes part and how they came, writing, label work."""
 
 from __future__ import annotations
 

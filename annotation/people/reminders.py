@@ -104,7 +104,7 @@ def is_by_day(now: datetime, zone: str) -> bool:
 
 
 def why_not(annotator: Annotator, tasks: list[Open], *, now: datetime) -> Why | None:
-    """What stands against a mail to a person who can log in; None if nothing does."""
+    """Why a person who can log in gets no mail; None if nothing stands against it."""
     if not tasks:
         return Why.NOTHING
     if not annotator.wants_reminders:

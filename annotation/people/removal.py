@@ -1,4 +1,4 @@
-"""What goes when a person's work is deleted on request, and its deletion."""
+"""Deletion of a person's work on request, and what goes with it."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ ANSWERS: tuple[Any, ...] = (ExternalLabel, *Answer.__subclasses__())
 ON_TEXTS: tuple[Any, ...] = tuple(model for model in ANSWERS if hasattr(model, "summary"))
 """Answers about summaries, which go with them."""
 VERDICTS: tuple[Any, ...] = (Verdict, SummaryRating)
-"""What judges say of summaries."""
+"""Answers of judges on summaries."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,1 +1,1 @@
-"""What all kinds of study share: setting up, members, dealing, guidelines, consent, exposure, and their pages."""
+"""Parts that all kinds of study share: setting up, members, dealing, guidelines, consent, exposure, pages."""

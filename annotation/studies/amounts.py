@@ -46,7 +46,7 @@ def paid_ms(milliseconds: int, hourly_rate: Decimal) -> int:
 
 
 def pay(milliseconds: int, hourly_rate: Decimal) -> Decimal:
-    """What this much time is worth, in the currency of the rate."""
+    """Pay for this much time, in the currency of the rate."""
     return (Decimal(milliseconds) * hourly_rate / MS_PER_HOUR).quantize(CENT, rounding=ROUND_HALF_UP)
 
 

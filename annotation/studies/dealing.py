@@ -171,7 +171,7 @@ class Group:
 
 @dataclass(frozen=True, slots=True)
 class Deal:
-    """What changes: pairs to add, and movable pairs that are taken back or passed on."""
+    """Changes of a deal: pairs to add, and movable pairs that are taken back or passed on."""
 
     given: tuple[Pair, ...]
     taken: tuple[Pair, ...]

@@ -1,4 +1,4 @@
-"""What a study would take, and how narrow its headline will be."""
+"""How much a study would take, and how narrow its headline would be."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from annotation.studies.amounts import pay
 
 MS_PER_MINUTE = 60_000
 CHECKS = ("n_training", "n_gold", "n_attention_checks")
-"""What forms call the items beside the chosen ones that everybody gets."""
+"""Fields of forms for the items beside the chosen ones that everybody gets."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """What a form chooses: items, answers that one person gives on all of them, and what intervals resample.
+    """Choices of a form: items, answers that one person gives on all of them, and what intervals resample.
 
     `n_for_everyone` of the items go to everybody, where that is known: a share of whole questions is no such share
     of key points.
@@ -88,7 +88,7 @@ class Design:
 
     @property
     def measured(self) -> Measured | None:
-        """What two people or more have; None where nobody's work meets another's."""
+        """Work of two people or more; None where nobody's meets another's."""
         sizes, people = self.sizes, max(self.n_people, 2 if self.share_for_everyone else 1, self.n_each)
         if not sizes.n_clusters:
             return None
@@ -103,7 +103,7 @@ class Design:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """What a design takes, at the usual minutes of a task."""
+    """Work that a design takes, at the usual minutes of a task."""
 
     design: Design
     minutes: float
@@ -126,7 +126,7 @@ class Estimate:
 
 
 def estimate(sizes: Sizes, minutes: float, sent: QueryDict, *, n_supposed: int = 0) -> Estimate | None:
-    """What a form that is being filled in would take; None while what was sent of it is wrong.
+    """Estimate a form that is being filled in; None while what was sent of it is wrong.
 
     `n_supposed` people are counted while nobody is chosen.
     """
@@ -187,7 +187,7 @@ class NarrowedForm(forms.Form):
         raise NotImplementedError
 
     def sizes(self, count: Any) -> Sizes:
-        """What such a count is, as the estimate of a new study takes it."""
+        """Sizes of such a count, as the estimate of a new study takes them."""
         raise NotImplementedError
 
 
@@ -206,7 +206,7 @@ def any_of(label: Any, coerce: Callable[[Any], Any] = str) -> forms.TypedMultipl
 
 
 def narrowed_to(chosen: Iterable[Any], offered: Iterable[Any]) -> list[Any]:
-    """What such a field shows where these values were chosen: none where they are all that are offered."""
+    """Initial values of such a field: none where all that are offered were chosen."""
     values = set(chosen)
     return sorted(values) if values < set(offered) else []
 
@@ -216,7 +216,6 @@ def size_of_sample() -> forms.IntegerField:
 
 
 def seed_of_draw(help_text: Any) -> forms.IntegerField:
-    """What makes a draw the same again."""
     return forms.IntegerField(label="Seed", min_value=0, max_value=2**63 - 1, required=False, help_text=help_text)
 
 

@@ -1,4 +1,4 @@
-"""What a study lacks: items with fewer people than planned, people who have no task, and why."""
+"""Gaps of a study: items with fewer people than planned, people who have no task, and why."""
 
 from __future__ import annotations
 
@@ -199,7 +199,7 @@ def seen_by(user: Any, blocked: Iterable[Blocked]) -> list[Blocked]:
 
 
 class Gaps(Protocol):
-    """What a study lacks now, read when it is asked for."""
+    """Gaps of a study now, read when they are asked for."""
 
     def n_short(self) -> int:
         """How many items have fewer people than planned."""

@@ -43,7 +43,7 @@ def wording(module: str, name: str = "guidelines.md", *, filled: Filled = _as_it
 
 
 def default_guidelines(kind: str) -> str:
-    """What new guidelines of this kind of study start from; empty for kinds that bring their own."""
+    """The text that new guidelines of this kind start from; empty for kinds that bring their own."""
     return kind_named(kind).guidelines
 
 

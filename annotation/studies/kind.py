@@ -1,4 +1,4 @@
-"""What a kind of study that people work in must say: its plan and forms, items, tasks, overview and labels.
+"""The base of a kind of study that people work in: its plan and forms, items, tasks, overview and labels.
 
 The pages and verbs of this package are written against `Work`. `labelling.kind` has the part that all kinds of
 label work share.
@@ -109,9 +109,9 @@ class Work(StudyKind, ABC):
     new_title: Text
     """“New linking study”: the button and the heading."""
     intro: Text = ""
-    """What people do in such a study, above the form of a new one."""
+    """Stands above the form of a new study: the work of its people."""
     closing: Text = CLOSING
-    """What follows from closing a study."""
+    """Consequences of closing a study."""
     tasks_page = "annotation:study"
     """Where one sees who has which tasks."""
     list_of_tasks = ("annotation:study-work", "uid")
@@ -141,7 +141,7 @@ class Work(StudyKind, ABC):
     """Columns of the page of people beside the name and the day of joining, of rows of `member_rows`."""
     label_columns: tuple[str, ...] = ()
     label_files: tuple[tuple[str, Text], ...] = ()
-    """What can be downloaded of the labels: a selection of rows and what it is called, the usual one first."""
+    """Files of labels: a selection of rows and what it is called, the usual one first."""
     downloads: tuple[tuple[str, Text], ...] = ()
     """Other files, or the page where they are: the name of its URL, and what it is called."""
 
@@ -170,12 +170,12 @@ class Work(StudyKind, ABC):
         """Change the settings as a form of `settings_form` says; raises `Frozen` or `NotReady`."""
 
     def initial_of(self, study: Study, user: Any) -> dict[str, Any]:
-        """What the form of a new study shows of another study, whose settings it starts from: plan and items."""
+        """Values of the form of a new study that starts from the settings of another: plan and items."""
         plan = plan_of(study)
         return {} if plan is None else self.new_form.shown(plan)
 
     def initial_on(self, haystack: Haystack) -> dict[str, Any]:
-        """What that form shows where one comes from the page of a haystack; nothing if it cannot be about one."""
+        """Values of that form where one comes from the page of a haystack; none if it cannot be about one."""
         return {"haystacks": [haystack.pk]} if "haystacks" in self.new_form.base_fields else {}
 
     def initial_on_sources(self, sources: Sequence[Haystack]) -> dict[str, Any]:
@@ -187,11 +187,11 @@ class Work(StudyKind, ABC):
         return {}
 
     def form_context(self, form: Any, study: Study | None) -> dict[str, Any]:
-        """What the template needs beside the form, of a new study or of one that exists."""
+        """Context of the template beside the form, of a new study or of one that exists."""
         return {}
 
     def takes(self, sent: QueryDict, *, user: Any, n_supposed: int = 0) -> Estimate | None:
-        """What a new study takes as its form is sent, with `n_supposed` people while nobody is chosen.
+        """Estimate a new study as its form is sent, with `n_supposed` people while nobody is chosen.
 
         None where the form chooses nothing, or not rightly.
         """
@@ -260,7 +260,7 @@ class Work(StudyKind, ABC):
 
     @abstractmethod
     def opening_problems(self, study: Study) -> list[str]:
-        """What has to be done before annotators can see their tasks."""
+        """Tasks to do before annotators can see theirs."""
 
     def archiving_problems(self, study: Study) -> list[str]:
         """Why a study cannot be archived now."""
@@ -273,7 +273,7 @@ class Work(StudyKind, ABC):
     # Following a study
 
     def next_step(self, study: Study, now: datetime) -> str:
-        """What would make the headline of a study narrower, in a sentence; empty while nothing is known."""
+        """A step that would make the headline of a study narrower, in a sentence; empty while nothing is known."""
         return ""
 
     @abstractmethod
@@ -319,7 +319,7 @@ class Work(StudyKind, ABC):
 
 
 def gaps_of(study: Study) -> Gaps:
-    """What a study lacks; nothing where its labels were made elsewhere."""
+    """Gaps of a study; none where its labels were made elsewhere."""
     return work_of(study).gaps(study) if has_plan(study) else NoGaps()
 
 

@@ -28,7 +28,7 @@ FROZEN_DETAILS = ("hourly_rate", "currency")
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """What a study is called and offers; `hourly_rate` in `currency`, `trial_pass_share` from 0 to 1."""
+    """Name and terms of a study; `hourly_rate` in `currency`, `trial_pass_share` from 0 to 1."""
 
     name: str
     description: str = ""
@@ -46,7 +46,7 @@ def details_of(study: Study) -> dict[str, Any]:
 
 
 class NewStudy(TypedDict, total=False):
-    """What every verb that makes a study takes."""
+    """Arguments of every verb that makes a study."""
 
     details: Required[Details]
     guidelines: Required[str]
@@ -267,7 +267,7 @@ def of_other_groups(
 
 
 def out_of_place(study: Study, group: ResearchGroup | None) -> list[str]:
-    """What a study stands on that this group does not see, in sentences. At most ten queries."""
+    """Rows under a study that this group does not see, in sentences. At most ten queries."""
     keys: dict[tuple[str, ...], set[int]] = {HAYSTACKS: set(), QUESTIONS: set()}
     for paths, stands_on in keys.items():
         for path in paths:

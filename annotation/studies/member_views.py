@@ -32,8 +32,6 @@ from benchmarks.web.permissions import requires
 
 
 class MemberTable(MemoryTable):
-    """What the people of a study are sorted by, and found by."""
-
     member = Column("Annotator", "member__annotator__label", is_searched=True)
     number = Column("In exports", "member__pseudonym", is_searched=True)
     joined = Column("Joined", "member__joined_at", high_first=True)

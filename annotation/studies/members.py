@@ -20,8 +20,6 @@ from benchmarks import audit
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """What happened to the tasks of somebody who left."""
-
     n_withdrawn: int
     n_begun: int
 

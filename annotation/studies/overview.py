@@ -137,7 +137,7 @@ class Overview:
 
     @property
     def cost(self) -> Decimal:
-        """What the work of all people costs."""
+        """Pay for the work of all people."""
         return sum((row.cost for row in self.people), Decimal(0))
 
     @property
@@ -216,7 +216,7 @@ class Card:
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """What stands in a cell: a note is small, `of` draws progress out of so many."""
+    """A cell of a table: a note is small, `of` draws progress out of so many."""
 
     text: Any
     note: str = ""
@@ -325,10 +325,10 @@ class OverviewPage:
     facts: Sequence[tuple[Text, Any]] = ()
     remarks: Sequence[Remark] = ()
     subject: Text = ""
-    """What remarks are about, as the heading of their column."""
+    """The subject of remarks, as the heading of their column."""
     notice: str = ""
     context: dict[str, Any] | None = None
-    """What the template of the kind shows beside that."""
+    """Context of the kind's template beside that."""
 
 
 def share_columns(
@@ -388,7 +388,6 @@ def fast_column() -> Column:
 
 
 def cost_column(currency: str) -> Column:
-    """What a person has earned."""
     return Column("cost", "Cost", lambda row: money(row.cost, currency), by=lambda row: row.cost)
 
 

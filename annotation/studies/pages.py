@@ -181,7 +181,7 @@ def _initial(request: HttpRequest, work: Work) -> dict[str, Any]:
 
 
 def _initial_on(request: HttpRequest, work: Work) -> dict[str, Any]:
-    """What the form starts with for the haystack or sources that the address names, else for the only haystack."""
+    """Initial values for the haystack or sources that the address names, else for the only haystack."""
     if (sources := _sources_named(request)) and (values := work.initial_on_sources(sources)):
         return {"name": name_for(work.label, request.GET.get("dataset") or sources[0].title), **values}
     if values := work.initial_on_questions(request.GET.get("dataset", "")):

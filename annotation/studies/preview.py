@@ -23,7 +23,7 @@ class PreviewPlace:
 
     @property
     def name(self) -> str:
-        """What the page calls its item; a part of its address, and of no other's."""
+        """The page's name for its item; a part of its address, and of no other's."""
         return f"preview/{self.number}/"
 
     @property

@@ -224,7 +224,6 @@ class Pace:
 
     @property
     def basis(self) -> str:
-        """What the pace is, and of how many days."""
         return ngettext(
             "at %(pace).1f tasks a day, the pace of today",
             "at %(pace).1f tasks a day, the pace of the last %(n)d days",
@@ -243,7 +242,7 @@ class Ahead:
 
 
 def ahead(pace: Pace) -> list[Ahead]:
-    """What will be left from today on, until nothing will be in 95 of 100 cases, for at most 60 days.
+    """Tasks left from today on, until nothing will be in 95 of 100 cases, for at most 60 days.
 
     Days to come are taken to differ among each other as those of the pace do: d of them scatter by s² d, and the
     pace of n days by s² / n. Empty without a pace, or one of a single day.

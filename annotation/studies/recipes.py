@@ -43,5 +43,5 @@ class Recipe:
     in_paper: bool = True
 
     def initial(self) -> dict[str, Any]:
-        """What the form of a new study is filled with."""
+        """Initial values of the form of a new study."""
         return {"name": str(self.title), "hourly_rate": USUAL_RATE, **self.values, **self.choose(self.seed)}

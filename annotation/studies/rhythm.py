@@ -21,7 +21,7 @@ from annotation.studies.amounts import MS_PER_HOUR, pay
 
 MOST_ITEMS, MOST_MINUTES = 2_000, 960
 SWITCHES = ("has_keys", "goes_on", "has_been_offered", "shows_pace", "suggests_breaks")
-"""What scripts of the pages of work know, and change one by one."""
+"""Switches that scripts of the pages of work know, and change one by one."""
 
 
 class TextSize(StrEnum):
@@ -100,7 +100,7 @@ OFFER_AFTER = 10
 
 @dataclass(frozen=True, slots=True)
 class Day:
-    """What a person did today: earned by currency, items that were finished, and active time (ms)."""
+    """A person's work of today: earned by currency, items that were finished, and active time (ms)."""
 
     earned: tuple[tuple[str, Decimal], ...]
     n_items: int

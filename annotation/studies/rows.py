@@ -23,13 +23,13 @@ def origin_of(study: Study) -> Origin:
 
 
 def archive_name(study: Study) -> str:
-    """What the archive is called without its ending, and the folder in it, in whatever alphabet."""
+    """The name of the archive without its ending, and of the folder in it, in whatever alphabet."""
     return slugify(study.name, allow_unicode=True) or str(study.uid)
 
 
 Made = tuple[Callable[..., Any], *tuple[str, ...]]
 Columns = Mapping[str, str | Made]
-"""What each column holds: a field of the row, or what a function makes of some of its fields."""
+"""Values of columns: a field of the row, or what a function makes of some of its fields."""
 Rows = Callable[[], Iterable[Sequence[Any]]]
 PERSON = "annotator_id"
 """The field that is read as a pseudonym."""
@@ -133,7 +133,7 @@ WORDS = {
     "replies": "stored model replies about these texts",
     "remarks": "notes, comments and reasons",
 }
-"""What each count of `RemovedWork` is called, in the order of pages."""
+"""Names of the counts of `RemovedWork`, in the order of pages."""
 
 
 def in_words(counts: Mapping[str, int]) -> list[tuple[Any, int]]:

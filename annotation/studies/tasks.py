@@ -56,7 +56,7 @@ IN_A_QUERY = 500
 
 @dataclass(frozen=True, slots=True)
 class Dealt:
-    """What a deal gave: new tasks, how many groups still lack people, how many trial examples were set aside."""
+    """Outcome of a deal: new tasks, how many groups still lack people, how many trial examples were set aside."""
 
     n_new: int
     n_short: int

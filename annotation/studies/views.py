@@ -296,7 +296,7 @@ def recipe_row(request: HtmxHttpRequest, kind: str, key: str) -> HttpResponse:
 
 
 def takes_of(work: Work, recipe: Recipe, *, user: Any) -> Estimate | None:
-    """What the form says that a recipe fills in, as it says it there; None where none of its data is here."""
+    """Estimate a recipe as the form that it fills in says it; None where none of its data is here."""
     form = work.new_form(user=user, initial=recipe.initial())
     sent = QueryDict(mutable=True)
     for name in form.fields:

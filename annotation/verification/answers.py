@@ -125,7 +125,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Highlight:
-    """What is marked for a task: passages, and quotes that no document holds."""
+    """Marks for a task: passages, and quotes that no document holds."""
 
     passages: tuple[Passage, ...] = ()
     lost: tuple[str, ...] = ()
@@ -159,7 +159,7 @@ def highlight_for(item: Any, documents: list[QuestionDocument]) -> Highlight:
 def laid_out(
     task: LabelTask, documents: list[QuestionDocument], highlight: Highlight, answer: Judgments
 ) -> dict[str, Any]:
-    """What the page shows of a key point and an answer to it, stored or not."""
+    """A key point and an answer to it as the page shows them, stored or not."""
     question = task.item.question
     return {
         "question": question,

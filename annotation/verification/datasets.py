@@ -115,7 +115,7 @@ class Dataset:
         return tuple(self._share(name or "–", names == name, resampling) for name in order)
 
     def by_annotator(self, resampling: Resampling = DEFAULT) -> tuple[tuple[Any, Share], ...]:
-        """What each person alone would keep of what they labelled, before any threshold."""
+        """Share that each person alone would keep of what they labelled, before any threshold."""
         keep, rows = self.table.codes(Task.KEEP), []
         for at, person in enumerate(self.table.people):
             answered, kept = keep[:, at] != MISSING, keep[:, at] == KEEP
@@ -262,7 +262,7 @@ def _version(study: Study, number: int) -> Version:
 
 
 def verified_by(study: Study, number: int | None = None) -> Verified:
-    """What a version of a study keeps, by default the newest; raises `NoVersion`."""
+    """The contents of a version of a study, by default the newest; raises `NoVersion`."""
     dataset = dataset_of(study, number=number)
     questions = frozenset(study.label_items.order_by().values_list("question", flat=True).distinct())
     return Verified(_version(study, dataset.choice.number), dataset.kept_points, questions)

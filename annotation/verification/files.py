@@ -174,7 +174,7 @@ def _kept(rows: QuestionQuerySet, verified: Dataset) -> Iterator[QuestionText]:
 def manifest(
     study: Study, verified: Dataset, *, dataset: str = "", sha256: str, name: str, now: datetime
 ) -> dict[str, Any]:
-    """What the file holds and how it came about; `sha256` is that of its bytes. A few queries."""
+    """Contents and origin of the file; `sha256` is that of its bytes. A few queries."""
     rows = questions_in(study, dataset=dataset)
     overall, n_questions = verified.overall(), rows.count()
     n_kept, n_with_points = kept_in(rows, verified.kept_points)

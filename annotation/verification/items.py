@@ -182,14 +182,14 @@ class VerificationStudyForm(TrialFields, NewStudyForm, QuestionsForm, PlanForm):
 
 
 def largest_set(seed: int) -> dict[str, Any]:
-    """What a form is filled with to take the question set with most key points."""
+    """Values of a form that takes the question set with most key points."""
     rows = KeyPoint.objects.filter(question__archived_at=None).exclude(question__dataset="").order_by()
     sets = rows.values_list("question__dataset").annotate(n=Count("pk")).order_by("-n", "question__dataset")
     return {"seed": seed, **({"dataset": first[0]} if (first := sets.first()) else {})}
 
 
 def lacking(n: int) -> str:
-    """What is missing to verify n key points of one question set; empty where the largest has as many."""
+    """Missing parts to verify n key points of one question set; empty where the largest has as many."""
     rows = KeyPoint.objects.filter(question__archived_at=None).exclude(question__dataset="").order_by()
     sets = rows.values_list("question__dataset").annotate(n=Count("pk")).order_by("-n").values_list("n", flat=True)
     n_found = sets.first() or 0
@@ -202,7 +202,7 @@ def lacking(n: int) -> str:
 
 
 def choice_of(study: Study) -> dict[str, Any]:
-    """What chooses its questions again: all that match, or a sample of as many; nothing where it has none."""
+    """Values that choose its questions again: all that match, or a sample of as many; none where it has none."""
     chosen = Question.objects.filter(label_items__study=study).distinct()
     first = chosen.first()
     if first is None:
@@ -392,7 +392,7 @@ CARELESS = Rates(first=0.5, second=2 / 3, seconds=2.5)
 
 
 class Truth(NamedTuple):
-    """What is true of a key point; `keyness` is also known where it is not grounded."""
+    """The truth of a key point; `keyness` is also known where it is not grounded."""
 
     grounded: bool
     keyness: str
@@ -405,14 +405,14 @@ def true_of(dice: random.Random, *, grounded_share: float = 0.9, agree_share: fl
 
 
 def said_of(true: Truth, rates: Rates, dice: random.Random) -> Judgments:
-    """What somebody says who confuses yes and no and, after a yes, gives another of the three answers."""
+    """Answer as somebody who confuses yes and no and, after a yes, gives another of the three answers."""
     is_grounded = true.grounded != (dice.random() < rates.first)
     keyness = mistaken(true.keyness, Keyness.values, rate=rates.second, dice=dice)
     return Judgments(Grounded.YES.value, keyness) if is_grounded else Judgments(Grounded.NO.value)
 
 
 def answers_of(truth: Mapping[K, Truth], *, rates: Rates, person: str, seed: int) -> dict[K, Judgments]:
-    """What somebody says of each key point."""
+    """Somebody's answer to each key point."""
     return {point: said_of(true, rates, dice_of(person, seed, point)) for point, true in truth.items()}
 
 
@@ -454,7 +454,7 @@ class SimulatedVerification(Simulated[Truth]):
         return {"grounded": answer.grounded, "keep": is_kept}
 
     def played(self, study: Study, known: Mapping[str, str]) -> Played:
-        """What is `known` to be wrong with key points; the text of an attention check cannot hold its point."""
+        """Play what is `known` to be wrong; the text of an attention check cannot hold its point."""
 
         def answers(item: LabelItem, rates: Rates, dice: random.Random) -> Iterator[Said]:
             point: Any = item.key_point

@@ -231,7 +231,7 @@ def _answers(overview: Overview) -> Table:
 
 
 def about(task: LabelTask) -> Remark:
-    """What a task is about, for pages of researchers."""
+    """The subject of a task, for pages of researchers."""
     item = task.item
     return Remark(
         task,

@@ -337,7 +337,7 @@ def threshold_in(query: QueryDict, study: Study) -> float:
 
 
 class Stratum(StrEnum):
-    """What is known of a pair before anybody reads: planned, or not and more or less alike by words."""
+    """Knowledge of a pair before anybody reads: planned, or not and more or less alike by words."""
 
     PLANNED = "planned"
     CLOSE = "close"
@@ -373,7 +373,7 @@ def haystacks_of(study: Study) -> QuerySet[Haystack]:
 
 
 def strata_of(study: Study, table: PointTable) -> tuple[StratumRow, ...]:
-    """What people say of each stratum, by the majority of each pair; empty where the study has no pairs."""
+    """Answers of people in each stratum, by the majority of each pair; empty where the study has no pairs."""
     rows = KeyPoint.objects.filter(pk__in=key_points_of(study), question__haystack__isnull=False)
     places = rows.values_list("pk", "key", "question__haystack")
     known = {pk: (stratum_of(key), haystack) for pk, key, haystack in places}

@@ -1,4 +1,4 @@
-"""What researchers review: key points on which people disagree, decisions on them, spot checks of answers."""
+"""Review by researchers: key points on which people disagree, decisions on them, spot checks of answers."""
 
 from __future__ import annotations
 

@@ -66,7 +66,7 @@ class Shortfall:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """What `assign` would give."""
+    """Outcome of `assign`, before it is done."""
 
     pairs: tuple[Pair, ...]
     shortfalls: tuple[Shortfall, ...]
@@ -101,7 +101,7 @@ def eligibility(study: Study, live: Iterable[Assignment] | None = None) -> Eligi
 
 
 def subtopics_of(plan: WritingPlan) -> tuple[Subtopic, ...]:
-    """What is written on, with its haystacks; read once for this object, until its subtopics change."""
+    """Subtopics to write on, with haystacks; read once for this object, until its subtopics change."""
     rows = Subtopic.objects.select_related("haystack").order_by("haystack", "number")
     prefetch_related_objects([plan], Prefetch("subtopics", rows))
     return tuple(plan.subtopics.all())
@@ -289,7 +289,7 @@ def ensure_still_eligible(*, assignment: Assignment, now: datetime) -> None:
 
 
 def what_stands_in_the_way(assignment: Assignment) -> tuple[Obstacle, ...]:
-    """What changed since the task was given that forbids to start it; practice has no such rules."""
+    """Changes since the task was given that forbid to start it; practice has no such rules."""
     obstacles: list[Obstacle] = []
     if assignment.state == Assignment.State.WITHDRAWN:
         obstacles.append(Obstacle(Code.WITHDRAWN, "This task was withdrawn."))
@@ -386,7 +386,7 @@ def _frozen(documents: DocumentSet, seed: int) -> dict[str, Any]:
 
 
 class SessionGaps:
-    """What a writing study lacks: sessions that nobody has, and people who may be given no subtopic."""
+    """Gaps of a writing study: sessions that nobody has, and people who may be given no subtopic."""
 
     def __init__(self, study: Study) -> None:
         self.study = study

@@ -44,7 +44,7 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """What is known of one subtopic: (number, words) of all documents, gold numbers, scores by retriever."""
+    """A subtopic's (number, words) of all documents, gold numbers, scores by retriever."""
 
     subtopic_id: int
     name: str
@@ -115,7 +115,7 @@ def choose(material: Material, rule: Rule) -> DocumentSet:
 
 
 def describe(material: Material, numbers: Sequence[int]) -> DocumentSet:
-    """What these documents hold of the subtopic's insights, and the ceiling they allow.
+    """Find the share of the subtopic's insights in these documents, and the ceiling they allow.
 
     All documents together hold all insights, also where nothing says which document holds which.
     """

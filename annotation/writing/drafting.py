@@ -63,7 +63,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """What a browser needs to show the clock; times in milliseconds of active time."""
+    """The clock as a browser shows it; times in milliseconds of active time."""
 
     state: str
     active_ms: int

@@ -96,7 +96,7 @@ def deal_forms(
 
 
 class _Deal:
-    """What is given so far; `n_first` counts by whether people begin with form A."""
+    """Tasks given so far; `n_first` counts by whether people begin with form A."""
 
     def __init__(self, forms: Forms, *, wanted: int, have: Sequence[Task], barred: frozenset[Task]) -> None:
         self.wanted, self.barred = wanted, barred
@@ -248,7 +248,7 @@ class NotEligible(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """What is known of one annotator; haystacks and subtopics by id.
+    """Exposures and texts of one annotator; haystacks and subtopics by id.
 
     `exposures` holds the labels of the reasons other than writing; `written` the haystacks written on or, when
     asked before a task is given, to be written on; `subtopics` the same for subtopics. `not_apart` are subtopics
@@ -280,7 +280,7 @@ WHY_NOT = {
     Code.SECOND_ON_HAYSTACK: "Has another task on this haystack, or has written on it.",
     Code.NOT_APART: "Shares insights with a subtopic of the other form that this person has.",
 }
-"""What each reason says."""
+"""Each reason in words."""
 
 
 def obstacles_to(

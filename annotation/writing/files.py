@@ -59,7 +59,7 @@ def _sessions(study: Study) -> QuerySet[Session, Session]:
 
 
 def _of_report(row: Any, name: str) -> Any:
-    """What the writer answered after a session; None where nothing was."""
+    """The writer's answer after a session; None where there is none."""
     return getattr(getattr(row, "report", None), name, None)
 
 
@@ -156,7 +156,7 @@ def session_objects(study: Study, now: datetime) -> Iterator[dict[str, Any]]:
 
 
 def _late_decision(row: Any) -> tuple[str | None, str | None]:
-    """What the newest decision on late texts says, and why; None where nobody has decided."""
+    """The newest decision on late texts, and why; None where nobody has decided."""
     for decision in sorted(row.late_decisions.all(), key=attrgetter("pk"), reverse=True):
         if verdict := _decision(decision.is_accepted, row.late_text_id, decision.revision_id):
             return verdict, decision.reason
@@ -194,7 +194,7 @@ SNAPSHOTS: Columns = _named("mark_ms", "kind") | {
 
 
 def _decision(is_accepted: bool | None, late_text: int | None, revision: int) -> str | None:
-    """What a decision says while it is in force."""
+    """A decision in words while it is in force."""
     if is_accepted is None or is_accepted != (late_text == revision):
         return None
     return "accepted" if is_accepted else "declined"
@@ -265,7 +265,7 @@ def gzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def manifest(study: Study, judge: Judge | None, *, now: datetime) -> dict[str, Any]:
-    """What the files hold: schema version, filters, counts, judge, guideline versions and time."""
+    """Contents of the files: schema version, filters, counts, judge, guideline versions and time."""
     sessions = _sessions(study)
     return {
         "schema_version": SCHEMA_VERSION,

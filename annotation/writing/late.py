@@ -66,7 +66,7 @@ class LateText:
 
     @property
     def changes(self) -> list[Change]:
-        """What differs from the final text, word by word."""
+        """Changes since the final text, word by word."""
         return changes(self.final_text, self.revision.text)
 
 
@@ -303,7 +303,7 @@ class Change(NamedTuple):
 
 
 def changes(before: str, after: str) -> list[Change]:
-    """What changed between two texts, word by word."""
+    """Changes between two texts, word by word."""
     old, new = (re.findall(r"\s+|[^\s]+", text) for text in (before, after))
     start = _common(old, new)
     end = _common(old[start:][::-1], new[start:][::-1])

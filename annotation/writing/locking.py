@@ -52,7 +52,7 @@ def _machine() -> str:
 
 
 def reading() -> Reading | None:
-    """What this machine says now; None where it cannot tell."""
+    """The clock of this machine now; None where it cannot tell."""
     if not _machine() or not hasattr(time, "CLOCK_BOOTTIME"):
         return None
     since = time.clock_gettime_ns(time.CLOCK_BOOTTIME)
@@ -68,7 +68,7 @@ def set_by_ms(known: dict[str, int] | None, read: Reading | None) -> int:
 
 
 def kept(known: dict[str, int], read: Reading) -> dict[str, int] | None:
-    """What is known of all machines with this reading; None if it adds nothing worth keeping."""
+    """Readings of all machines with this one; None if it adds nothing worth keeping."""
     before = known.get(read.machine)
     if before is not None and abs(read.started_ms - before) < WORTH_KEEPING_MS:
         return None

@@ -1,4 +1,4 @@
-"""What came of writing sessions: time and money, snapshots scored, final texts, and systems to compare them with.
+"""Outcome of writing sessions: time and money, snapshots scored, final texts, and systems to compare them with.
 
 Reads only; a fixed number of queries whatever the number of sessions. All active time is paid, whatever became of
 the session; practice is not, nor is anything in a study that pays nothing. A clock credit is time to work in: it
@@ -54,7 +54,7 @@ class Earning:
 
 @dataclass(frozen=True, slots=True)
 class Total:
-    """What one study, or one person in it, comes to."""
+    """Sums of one study, or of one person in it."""
 
     n_sessions: int
     active_ms: int
@@ -75,7 +75,7 @@ def earnings_of(sessions: Iterable[Session], now: datetime) -> list[Earning]:
 
 
 def earning_of(session: Session, study: Study, now: datetime) -> Earning:
-    """What a session of a study has brought its writer until now."""
+    """Earnings of the writer of a session until now."""
     worked, rate = session.active_ms_at(now), study.hourly_rate
     return Earning(session, worked, paid_ms(worked, rate), pay(worked, rate), study.currency)
 
@@ -90,7 +90,7 @@ def by_annotator(earnings: Iterable[Earning]) -> dict[int, Total]:
 
 
 def most_for(assignment: Assignment, limit_ms: int) -> Decimal | None:
-    """What a task pays if all its time is used; None for practice."""
+    """Pay for a task if all its time is used; None for practice."""
     return None if assignment.study is None else pay(limit_ms, assignment.study.hourly_rate)
 
 
@@ -111,7 +111,7 @@ def _totals(earnings: Iterable[Earning], key: Callable[[Session], Key]) -> dict[
 
 MEASURES = ("coverage", "citation", "precision", "recall", "joint")
 LATE = "late"
-"""What a late text that was accepted calls itself beside `mark` and `final`."""
+"""Name of a late text that was accepted, beside `mark` and `final`."""
 
 
 @dataclass(frozen=True)

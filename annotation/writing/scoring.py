@@ -211,7 +211,7 @@ def copied_lines(*, written: str, documents: dict[int, str]) -> list[dict[str, A
 
 
 SAVE_WINDOW_S = 10.0
-"""What one save can hold while there is a connection: the browser saves after at most 5 s; the rest is its way."""
+"""Time that one save can hold while there is a connection: the browser saves after at most 5 s, then sends."""
 DICTATION_WINDOW_S = 60.0
 """The same for somebody with the accommodation for dictation, whose program hands over whole paragraphs."""
 MOST_PER_SECOND = 4.0

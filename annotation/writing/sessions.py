@@ -1,4 +1,4 @@
-"""What can be done to a writing session, by its writer, by an admin and by the passing of time.
+"""Acts on a writing session, by its writer, by an admin and by the passing of time.
 
 Each verb owns its transaction, holds the session's row, settles the clock first, and is a no-op when the session
 is there already. Saving is in `drafting`.

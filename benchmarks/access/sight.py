@@ -1,4 +1,4 @@
-"""What research groups let somebody see: one rule, which every read of a page goes through.
+"""Sight of research groups: one rule, which every read of a page goes through.
 
 `requires` (`benchmarks/web/permissions.py`) says whose page it is for the rest of the request, and the querysets
 of models that are `SEEN_BY` something leave out what belongs to other groups. A view, form, search or file that
@@ -54,7 +54,7 @@ def current() -> Sight | None:
 
 
 def of(user: Any) -> Sight | None:
-    """What somebody sees. One query for a researcher, kept with the user; None, the whole site, for admins.
+    """Find somebody's sight. One query for a researcher, kept with the user; None, the whole site, for admins.
 
     It is the whole site as well where there are no groups, and for who is no researcher: annotators see the tasks
     that they were given, wherever the texts belong.

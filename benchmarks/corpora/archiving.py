@@ -35,7 +35,7 @@ class Obstacle:
 
 
 class InUse(Exception):
-    """What should go is part of people's work."""
+    """Raised where people's work needs what should go."""
 
     def __init__(self, obstacles: list[Obstacle]) -> None:
         self.obstacles = obstacles

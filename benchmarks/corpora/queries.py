@@ -1,4 +1,4 @@
-"""What the pages of corpora show, each read in a fixed number of queries."""
+"""Contents of the pages of corpora, each read in a fixed number of queries."""
 
 from __future__ import annotations
 
@@ -153,8 +153,6 @@ def _score(name: str, title: Any) -> Column:
 
 
 class SummaryTable(MemoryTable):
-    """What a subtopic's summaries are sorted by."""
-
     system = Column(_("System"), "summarizer")
     setting = Column("Source of documents", lambda row: _setting_order(row.setting))
     coverage, citation, joint = map(_score, SCORES, ("Coverage", "Citation", "Joint"))
@@ -254,7 +252,7 @@ def _cited(line: Line, known: set[int]) -> tuple[tuple[int, bool], ...]:
 
 
 def _cell(verdict: Verdict | None, insight: Insight, lines: Sequence[Line]) -> dict[str, Any] | None:
-    """What one judge says of one insight: the cited documents, whether each is gold, and the gold ones missed."""
+    """One judge's verdict on one insight: the cited documents, whether each is gold, and the gold ones missed."""
     if verdict is None:
         return None
     linked = {number for number in verdict.lines if 1 <= number <= len(lines)}

@@ -17,7 +17,7 @@ from benchmarks.models import Document, Haystack, Insight, Subtopic, Summary
 from benchmarks.scoring.text import IGNORABLE, MARKS, fold, fold_grapheme
 
 _BETWEEN = f"[{MARKS}{IGNORABLE}]*"
-"""What may stand after any sign and makes no difference."""
+"""Signs that may stand after any other and make no difference."""
 _WITH_FORMS = (range(0x21, 0x3400), range(0xA640, 0xAC00), range(0xF900, 0x10000))
 """Signs of the basic plane but ideographs, Hangul and those for private use, which have no other forms."""
 _LONGEST = 4
@@ -158,7 +158,7 @@ def _hit(kind: str, row: Any, pattern: str) -> Hit:
 
 
 def _texts(kind: str, row: Any) -> tuple[str, str]:
-    """What a row is called, and the text to show a part of."""
+    """The name of a row, and the text to show a part of."""
     if kind == "haystacks":
         return row.title, row.key
     if kind == "subtopics":

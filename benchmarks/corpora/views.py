@@ -382,7 +382,7 @@ class SourceTaskForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("benchmarks.change_haystack")
 def source_task(request: HtmxHttpRequest, dataset: str) -> HttpResponse:
-    """What is asked of summaries of a dataset; drafts that are there stay as they were asked."""
+    """Settings of summaries of a dataset; drafts that are there stay as they were asked."""
     if not Haystack.objects.sources().filter(dataset=dataset).exists():
         raise Http404
     back = f"{reverse('benchmarks:corpora')}?{urlencode({'dataset': dataset})}"

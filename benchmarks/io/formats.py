@@ -36,7 +36,7 @@ class Option:
 
 
 KINDS = {"spans": "passages", "sentences": "sentences of references"}
-"""What pages call kinds of rows that they do not call by their names."""
+"""Names on pages of kinds of rows that are not called by their own."""
 DATASET = Option(
     "dataset",
     "Dataset",

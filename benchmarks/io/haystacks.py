@@ -79,7 +79,7 @@ def make_room(haystack: Haystack, topic: TopicFile, displaced: Sequence[Summary]
 
 
 def kept(haystack: Haystack, incoming: Mapping[str, Any], problems: Problems) -> dict[str, Any]:
-    """What a haystack of somebody else is called already, and a warning where a file would call it otherwise."""
+    """Names of a haystack of somebody else, and a warning where a file would call it otherwise."""
     before = {name: getattr(haystack, name) for name in incoming}
     for name in sorted(name for name in incoming if incoming[name] != before[name]):
         expected = "what whoever imported the haystack gave it"

@@ -28,7 +28,7 @@ Rows = TypeVar("Rows")
 Row = TypeVar("Row", bound=Model)
 Place = TypeVar("Place", bound=Hashable)
 Answer = tuple[str, tuple[Any, ...]]
-"""What a label or verdict says, and the lines it is linked to."""
+"""A label or verdict, and the lines it is linked to."""
 
 
 def _short(text: str) -> str:
@@ -79,14 +79,14 @@ class Plan(ABC, Generic[Rows]):
 
     MODELS: ClassVar[tuple[type[Model], ...]]
     ACTION: ClassVar[str]
-    """What the audit log calls it."""
+    """Action in the audit log."""
     NEVER: ClassVar[str] = "Texts never change once they are in; use another dataset."
-    """What to do about a file that would alter what was imported before."""
+    """Advice on a file that would alter what was imported before."""
 
     kinds: tuple[str, ...] = ()
-    """What the report counts, where that is less than all that the format may hold."""
+    """Kinds that the report counts, where those are fewer than the format may hold."""
     target: Model | None = None
-    """What the audit log says it was done to."""
+    """Target in the audit log."""
 
     def __init__(self, request: ImportRequest, problems: Problems) -> None:
         self.request, self.problems, self.now = request, problems, request.now

@@ -23,7 +23,7 @@ from benchmarks.io.reading.problems import Got, ImportFailed, Problems
 from benchmarks.io.schemas.fields import holds_nul
 
 UNIQUE = ("23505", "SQLITE_CONSTRAINT_UNIQUE", "SQLITE_CONSTRAINT_PRIMARYKEY")
-"""What the databases call rows that are there twice."""
+"""Codes that the databases have for rows that are there twice."""
 
 
 def report_what_cannot_be_held(rows: Iterable[Model], problems: Problems) -> None:
@@ -74,7 +74,7 @@ Say = Callable[[File, bool], None]
 
 @dataclass(slots=True)
 class Report:
-    """What an import did, or with `dry_run` would do: counts by plural kind, and what is wrong with the files."""
+    """Outcome of an import, or of a `dry_run`: counts by plural kind, and what is wrong with the files."""
 
     kinds: tuple[str, ...]
     dry_run: bool

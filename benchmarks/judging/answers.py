@@ -72,7 +72,7 @@ class Row:
 
 
 def of_run(run: JudgeRun, *, only_invalid: bool = False) -> QuerySet[Any, Any]:
-    """What a run stored, in the order of the texts; nothing where a task stores no such rows."""
+    """Rows that a run stored, in the order of the texts; none where a task stores no such rows."""
     rows = TASKS[run.task].answers()
     if rows is None:
         return Verdict.objects.none()
@@ -99,7 +99,7 @@ def _hidden(answers: Sequence[Answer], user: Any) -> Collection[int]:
 
 
 def _costs(calls: Iterable[JudgeCall]) -> dict[int, Decimal]:
-    """What each call cost, shared by the answers that it gave, where it is known. Few queries."""
+    """Costs of calls, shared by the answers that each gave, where they are known. Few queries."""
     by_key = {call.pk: call for call in calls}
     prices, shares = costs.Prices(), dict.fromkeys(by_key, 0)
     for model in RELATED:

@@ -156,7 +156,7 @@ class ModelJudgeForm(ModelForm):
 
     @staticmethod
     def values_of(judge: Judge) -> dict[str, Any]:
-        """What a judge's form starts with."""
+        """Initial values of a judge's form."""
         config = ModelConfig.from_mapping(judge.config)
         values = {"name": judge.name, "note": judge.note, **config.as_mapping()}
         if config.examples is not None:
@@ -196,7 +196,7 @@ class JuryForm(forms.Form):
 
 
 class PriceForm(forms.Form):
-    """What a model costs from a day on."""
+    """The price of a model from a day on."""
 
     model = forms.CharField(label="Model", max_length=200)
     base_url = forms.ChoiceField(label="Address", choices=lambda: [("", "any"), *addresses()], required=False)

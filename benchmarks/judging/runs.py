@@ -49,7 +49,7 @@ MOST_BYTES = 1_000_000
 
 
 class PublishedCostForm(forms.Form):
-    """What the verdicts of an imported judge cost, as published."""
+    """Cost of an imported judge's verdicts, as published."""
 
     published_cost = forms.DecimalField(
         label="Published cost in US dollars", min_value=0, max_digits=12, decimal_places=4, required=False,
@@ -58,7 +58,7 @@ class PublishedCostForm(forms.Form):
 
 
 class BudgetForm(forms.Form):
-    """What a paused run may spend in all."""
+    """The whole budget of a paused run."""
 
     budget = forms.DecimalField(
         label="Budget in US dollars", min_value=0, max_digits=12, decimal_places=4, required=False,
@@ -193,7 +193,7 @@ class RunForm(RunOptionsForm):
         return data
 
     def carried(self) -> list[tuple[str, Any]]:
-        """What a valid form holds, as (name, value) of hidden fields of the form that starts the run."""
+        """Values of a valid form, as (name, value) of hidden fields of the form that starts the run."""
         pairs: list[tuple[str, Any]] = []
         for name in self.fields:
             if name == "listed":
@@ -288,7 +288,7 @@ def _queue(
 
 
 def estimated(judge: Judge, task: str, subjects: Iterable[Any], repeats: int) -> dict[str, Any]:
-    """What a run would ask and cost, or why it can't be asked; for a template."""
+    """Questions and costs of a run, or why it can't be asked; for a template."""
     try:
         estimate = overview.estimate(
             judge=judge, task=task, subjects=subjects, repeats=repeats, now=timezone.now()
@@ -340,7 +340,7 @@ def _detail(request: HtmxHttpRequest, judge: Judge, form: RunForm) -> HttpRespon
 
 
 def _waiting(judge: Judge, form: RunForm, user: Any) -> dict[str, Any]:
-    """What a run of this scope would judge, and what a model would be asked; for a template."""
+    """Texts that a run of this scope would judge, and what a model would be asked; for a template."""
     scope = form.scope()
     summaries, options = scope.summaries(), form.options()
     waiting = judging.missing(
@@ -444,7 +444,7 @@ def judge_run(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
 
 
 def _afterwards(request: HtmxHttpRequest, state: runs.RunState) -> dict[str, Any]:
-    """What one does after a run: compare its judge with people, or ask again what is missing."""
+    """Next steps after a run: compare its judge with people, or ask again what is missing."""
     run, is_whole = state.run, state.progress.n_done == state.progress.n_total
     context: dict[str, Any] = {"can_repeat": run.state in ENDED and not is_whole}
     if run.task == JudgeRun.Task.COVERAGE:
@@ -456,7 +456,7 @@ def _afterwards(request: HtmxHttpRequest, state: runs.RunState) -> dict[str, Any
 @require_safe
 @requires(VIEW)
 def run_answers(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
-    """What a judge answered in a run; `only=invalid` leaves what could not be used."""
+    """Show a judge's answers in a run; `only=invalid` leaves what could not be used."""
     run = get_object_or_404(JudgeRun.objects.select_related("judge"), uid=uid)
     only_invalid = request.GET.get("only") == "invalid"
     rows = answers.of_run(run, only_invalid=only_invalid)

@@ -76,7 +76,7 @@ def scored_summaries(
 
 
 def place_of(haystack: str, subtopic: str) -> str:
-    """What names a subtopic on any site: the keys of its haystack and its own."""
+    """A subtopic's name on any site: the keys of its haystack and its own."""
     return f"{haystack} {subtopic}"
 
 

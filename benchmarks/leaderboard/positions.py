@@ -26,7 +26,7 @@ VERSION = "2"
 SORTED, REVERSED = "sort", "rev-sort"
 ORACLE = "oracle"
 FACTS = ("origin", "visible_words", "system__key", "system__retriever", "system__document_order")
-"""What says in which order the system of a summary saw which part of its documents."""
+"""Fields that say in which order the system of a summary saw which part of its documents."""
 BATCH = 500
 
 Order = tuple[int, ...]
@@ -71,7 +71,7 @@ def shown_orders(summaries: QuerySet[Summary]) -> dict[int, Wanted | None]:
 
 
 def _drafts(summaries: QuerySet[Summary]) -> dict[int, tuple[Order, int | None]]:
-    """What summarizers were shown for their summaries: the documents in order, and how many words if not all."""
+    """Documents that summarizers were shown for their summaries, in order, and how many words if not all."""
     rows = Draft.objects.filter(summary__in=summaries).exclude(documents=[])
     drafts = {}
     for pk, numbers, cut, config in rows.order_by().values_list("summary", "documents", "cut", "judge__config"):
@@ -115,14 +115,14 @@ def missing(wanted: Collection[Wanted]) -> list[Wanted]:
 
 
 def _stored(wanted: Collection[Wanted]) -> Iterator[QuerySet[TextPosition]]:
-    """What is stored of all summaries of these haystacks."""
+    """Stored rows of all summaries of these haystacks."""
     pks = sorted({text.haystack for text in wanted})
     for start in range(0, len(pks), BATCH):
         yield TextPosition.objects.filter(summary__haystack__in=pks[start : start + BATCH])
 
 
 def placements(wanted: Collection[Wanted]) -> dict[Wanted, Placement]:
-    """What is stored of these summaries in their orders; those that are missing wait for `compute`."""
+    """Stored places of these summaries in their orders; those that are missing wait for `compute`."""
     keys = keys_of(wanted)
     placed: dict[Wanted, Placement] = {}
     by_row = {(text.summary, keys[text]): text for text in wanted}

@@ -1,4 +1,4 @@
-"""What commands that start runs of judges and summarizers share: arguments, paused runs, what was spent."""
+"""Common to commands that start runs of judges and summarizers: arguments, paused runs, what was spent."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def questions(dataset: str) -> QuestionQuerySet:
 
 
 def progress(err: OutputWrapper, done: str) -> Callable[[JudgeRun, RunProgress], None]:
-    """What writes how far a run is; `done` is what happens to its subjects."""
+    """Writer of how far a run is; `done` is what happens to its subjects."""
 
     def say(run: JudgeRun, now: RunProgress) -> None:
         subjects = TASKS[run.task].subjects.replace("_", " ")
@@ -79,7 +79,7 @@ class Waiting:
 
 
 def waiting(*, judge: Judge, task: str, worked_on: Sequence[JudgeRun]) -> Waiting:
-    """What waits after a command worked on these runs: it has not failed."""
+    """Work that waits after a command worked on these runs: it has not failed."""
     subject = TASKS[task].subject
     rows = runs.waiting_items(judge=judge, task=task)
     on_hold = set(rows.exclude(batch=None).values_list(subject, flat=True))
@@ -88,7 +88,7 @@ def waiting(*, judge: Judge, task: str, worked_on: Sequence[JudgeRun]) -> Waitin
 
 
 def spent(*, judge: Judge, since: datetime, worked_on: Sequence[JudgeRun]) -> dict[str, Any]:
-    """What a judge cost since then, in US dollars: null with a reason where it is not known.
+    """Costs of a judge since then, in US dollars: null with a reason where they are not known.
 
     Also why one of the runs that were worked on is paused.
     """
@@ -103,7 +103,7 @@ def spent(*, judge: Judge, since: datetime, worked_on: Sequence[JudgeRun]) -> di
 
 
 def print_left(report: Mapping[str, Any], out: OutputWrapper, *, whose: str) -> None:
-    """What the counts of a command leave to be done, and by whom."""
+    """Print what the counts of a command leave to be done, and by whom."""
     if "paused" in report:
         out.write(f"A run of this {whose} is paused. {report['paused']}")
     if report["held_elsewhere"]:

@@ -24,7 +24,7 @@ PATHS: dict[type[models.Model], str] = {
     Response: "question__dataset",
 }
 DELETED: list[Callable[[str], object]] = []
-"""What extensions do when the set of a name is deleted."""
+"""Functions of extensions, called when the set of a name is deleted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ class QuestionSet:
 
 
 def names(field: str, *, with_archive: bool = True) -> list[tuple[str, str]]:
-    """What occurs in a field, as choices. One query."""
+    """Values of a field as choices. One query."""
     rows: QuestionQuerySet = Question.objects.all() if with_archive else Question.objects.in_archive(False)
     values = rows.exclude(**{field: ""}).order_by(field).values_list(field, flat=True).distinct()
     return [(value, value) for value in values]

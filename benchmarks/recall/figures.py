@@ -167,7 +167,7 @@ def _responses(chosen: ResponseFilter) -> list[_Answer]:
 
 
 def _limits(chosen: ResponseFilter, path: str) -> dict[str, Any]:
-    """What narrows rows down whose response is at the end of a path."""
+    """Conditions on rows whose response is at the end of a path."""
     limits = {
         "question__dataset": chosen.dataset,
         "question__category": chosen.category,
@@ -184,7 +184,7 @@ def _key_points(questions: Collection[int], only: frozenset[int] | None) -> Coun
 
 @dataclass(frozen=True, slots=True)
 class _Inside:
-    """What counts: membership is looked up here, since databases limit the keys of a query."""
+    """Rows that count: membership is looked up here, since databases limit the keys of a query."""
 
     responses: frozenset[int]
     judges: Collection[int]
@@ -229,7 +229,7 @@ class _Parts:
 
 
 def _precision(inside: _Inside) -> dict[_Pair, _Parts]:
-    """What was extracted by each judge from each response, and its support by the same judge."""
+    """Points that each judge extracted from each response, and their support by the same judge."""
     by_pair: dict[_Pair, _Parts] = {}
     taken = Extraction.objects.filter(is_valid=True, judge__in=inside.judges, **inside.limits)
     for pair in taken.values_list("judge_id", "response_id"):
@@ -295,7 +295,7 @@ def _groups(
 
 
 def order_of(name: str, dimension: str) -> tuple[int, str]:
-    """What sorts the groups of a dimension: lengths from short to long, names with the unnamed one last."""
+    """Key that sorts the groups of a dimension: lengths from short to long, names with the unnamed one last."""
     edges = {"document_length": DOCUMENT_EDGES, "response_length": RESPONSE_EDGES}.get(dimension)
     if edges is None:
         return (name == NOT_NAMED, name)

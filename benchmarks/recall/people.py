@@ -1,4 +1,4 @@
-"""What the app of people adds to figures of key points: verified versions, and judges measured by people.
+"""Additions of the app of people to figures of key points: verified versions, and judges measured by people.
 
 This app does not know studies; kinds of study register a `Source`.
 """
@@ -65,7 +65,7 @@ class Source:
         return None
 
     def measured(self, user: Any, judge: Judge) -> Sequence[Measured]:
-        """What studies found of a judge."""
+        """Findings of studies on a judge."""
         return ()
 
 

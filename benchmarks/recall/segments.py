@@ -41,7 +41,7 @@ class Closeness:
 
 @dataclass
 class Requests(KeptAnswers):
-    """What the server has answered, and how many requests it may still get; None for any number."""
+    """Answers of the server, and how many requests it may still get; None for any number."""
 
     left: int | None = None
     n_sent: int = field(default=0, init=False)

@@ -25,7 +25,7 @@ from benchmarks.summarizers.conditions import FULL, column_order
 from benchmarks.web.charts import Chart, Dots, Kind, Lines, Point, Words
 
 PARTS = ("category", "domain", "document_length", "response_length")
-"""What the responses of a system are divided by."""
+"""Parts that the responses of a system are divided into."""
 
 
 def common_questions(rows: Sequence[Judged]) -> frozenset[Hashable]:

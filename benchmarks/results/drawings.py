@@ -22,7 +22,7 @@ WRITERS: dict[str, Callable[[Chart, draw.Spec], str | bytes]] = {
     "pdf": draw.pdf,
     "vl.json": draw.spec_file,
 }
-"""What makes files of drawings, by the ends of their names."""
+"""Makers of files of drawings, by the ends of their names."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,7 +42,7 @@ FILE_WAIT_S = 8.0
 FIRST_STEP_S, STEP_S = 0.3, 1.0
 """How long until the first look whether they are there, and between others: each costs a query."""
 UNHEARD = timedelta(seconds=3)
-"""What no worker took up for so long is not waited for: a page without a worker is as quick as others."""
+"""Longest wait for work that no worker took up: a page without a worker is as quick as others."""
 UNTAKEN = timedelta(seconds=20)
 """Work that no worker took up for so long may have no worker."""
 SEEN_EVERY = timedelta(hours=1)
@@ -50,7 +50,7 @@ CHECKED_EVERY = timedelta(minutes=1)
 UNCHECKED = "unchecked"
 """The version that is wanted of figures whose facts a worker has to look at first."""
 KEPT = timedelta(days=30)
-"""What nobody looked at for so long is deleted; it can be computed again."""
+"""Time until results that nobody looked at are deleted; they can be computed again."""
 ASKED_WITHIN = timedelta(days=1)
 COMPRESSION = 6
 

@@ -1,4 +1,4 @@
-"""What every retriever gets and gives. Plain data, so that a retriever knows no database.
+"""Input and output of every retriever. Plain data, so that a retriever knows no database.
 
 To write one: a frozen dataclass whose fields are its settings, a `name`, a `revision`, and `scores`; then a line
 in `registry.RETRIEVERS`. Whoever has a corpus calls `retriever.scores(corpus, memory)`, takes one list of scores
@@ -89,7 +89,7 @@ class Retriever(Protocol):
 
 @dataclass(frozen=True)
 class Offline:
-    """What retrievers share that work on this machine."""
+    """Base of retrievers that work on this machine."""
 
     knows_golds: ClassVar[bool] = False
     asks_server: ClassVar[bool] = False
@@ -97,18 +97,18 @@ class Offline:
 
 @dataclass(frozen=True)
 class Reading:
-    """What retrievers share that read the query: as SummHay's, the query and the subtopic, or the query alone."""
+    """Base of retrievers that read the query: as SummHay's, the query and the subtopic, or the query alone."""
 
     with_subtopic: bool = True
 
     def wording(self, query: Query) -> str:
-        """What documents are compared with."""
+        """Words that documents are compared with."""
         return f"{query.text} {query.subtopic}".strip() if self.with_subtopic else query.text
 
 
 @dataclass(frozen=True)
 class Served(Reading):
-    """What retrievers share whose scores come from an address."""
+    """Base of retrievers whose scores come from an address."""
 
     knows_golds: ClassVar[bool] = False
     asks_server: ClassVar[bool] = True

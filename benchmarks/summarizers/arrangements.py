@@ -31,7 +31,7 @@ _NAME = re.compile(
     rf"(?:-by-(?P<by>{'|'.join(MEASURES)}))?|upto-(?P<tokens>[1-9]\d{{0,6}})"
 )
 HEADERS = {"": ("[TO SUMMARIZE]", "[TO LEAVE OUT]"), "paper": ("[RELEVANT]", "[IRRELEVANT]")}
-"""What stands above the relevant document and above the others, as a setting; `paper` is section 4.1's."""
+"""Heads of the relevant document and of the others, as a setting; `paper` is section 4.1's."""
 LEAST, MOST = 2, 50
 """How many documents an experiment may show; infilling from 3 on."""
 

@@ -16,12 +16,12 @@ FULL, CUT, SNIPPETS, SUMMARIES, CLOSED_BOOK = "full", "cut", "snippets", "summar
 MADE = (SNIPPETS, SUMMARIES)
 """Made by a model, one document at a time."""
 OWN_NOTES = "own"
-"""What stands in place of a system where a summarizer is to make its own."""
+"""Stands in place of a system where a summarizer is to make its own."""
 NOTE_WORDS = {SNIPPETS: 150, SUMMARIES: 150}
 """The most words that are asked for of one document."""
 PAPER_CUTS = (512, 1024, 2048)
 NOTHING = "nothing"
-"""What a model answers where a document does not help."""
+"""A model's answer where a document does not help."""
 _NAME = re.compile(
     rf"(?:{FULL}|{CLOSED_BOOK}|{CUT}-(?P<tokens>[1-9]\d{{0,6}})|(?P<kind>{'|'.join(MADE)})(?:@(?P<by>.+))?)"
 )

@@ -37,7 +37,7 @@ FIELDS = {
     "sentences": "the same in words",
     "summary": "the summary of the blocks before, of the incremental method",
 }
-"""What a prompt can hold, and what takes its place."""
+"""Fields of a prompt, and what takes their place."""
 _OF_SUMMHAY = {
     "[TOPIC]": "topic",
     "[SCENARIO]": "topic",

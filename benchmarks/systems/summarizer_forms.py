@@ -186,7 +186,7 @@ class SummarizerForm(FoldedForm, ModelForm):
 
     @staticmethod
     def values_of(judge: Judge) -> dict[str, Any]:
-        """What the form of a summarizer starts with."""
+        """Initial values of the form of a summarizer."""
         values = SummarizerConfig.from_mapping(judge.config).as_mapping()
         named = (name for name, its in DECODINGS.items() if its.items() <= values.items())
         return {"name": judge.name, "note": judge.note, "decoding": next(named, ""), **values}

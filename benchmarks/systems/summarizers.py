@@ -66,7 +66,7 @@ from benchmarks.web.permissions import requires
 
 
 def sources(haystack: Haystack | None = None) -> list[tuple[str, str]]:
-    """What can choose documents: orders of all of them, and retrievers with scores for all their subtopics."""
+    """Choosers of documents: orders of all of them, and retrievers with scores for all their subtopics."""
     choices = [
         ("random", "all documents, in random order"),
         ("top", "all documents, gold first"),
@@ -80,7 +80,7 @@ def sources(haystack: Haystack | None = None) -> list[tuple[str, str]]:
 
 
 class _RunForm(ModelOptionsForm):
-    """What a summarizer writes about, and what it is shown."""
+    """A run of a summarizer: its subjects, and what it is shown."""
 
     key: ClassVar[str]
     """The field that addresses know it by."""
@@ -93,15 +93,15 @@ class _RunForm(ModelOptionsForm):
             del self.fields["concurrency"], self.fields["budget"]
 
     def shown(self) -> Shown:
-        """What the summarizer is shown, of a valid form."""
+        """Documents shown to the summarizer, of a valid form."""
         raise NotImplementedError
 
     def subjects(self) -> list[Any]:
-        """What it writes about, of a valid form."""
+        """Subjects of its texts, of a valid form."""
         raise NotImplementedError
 
     def about(self) -> str:
-        """What these are in, by its name."""
+        """The haystack or set that these are in, by its name."""
         raise NotImplementedError
 
 
@@ -124,7 +124,6 @@ class SummarizeForm(_RunForm):
         self.fields["haystack"].queryset = rows  # type: ignore[attr-defined]
 
     def shown(self) -> Source:
-        """What chooses the documents."""
         chosen = self.cleaned_data["source"]
         return Source.named(chosen) if "@" in chosen else Source(order=chosen)
 
@@ -229,7 +228,7 @@ def _datasets() -> list[tuple[str, str]]:
 
 
 def _conditions() -> list[tuple[str, Any]]:
-    """What documents can be made into, with the systems whose snippets or summaries are there."""
+    """Conditions of documents, with the systems whose snippets or summaries are there."""
     names = {
         SNIPPETS: (
             "snippets of each, one model's for all",
@@ -408,7 +407,7 @@ def _detail(request: HtmxHttpRequest, judge: Judge, sent: RunForm | None) -> Htt
 
 
 def _planned(judge: Judge, form: RunForm) -> dict[str, Any]:
-    """What a run would write, and what a model would be asked; for a template."""
+    """Texts that a run would write, and what a model would be asked; for a template."""
     now, shown = timezone.now(), form.shown()
     try:
         drafts = summarizing.planned(judge=judge, subjects=form.subjects(), shown=shown, now=now)

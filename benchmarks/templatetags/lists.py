@@ -38,7 +38,7 @@ def changed(form: forms.Form) -> list[tuple[str, str]]:
 
 
 def _chosen(field: forms.BoundField) -> list[str]:
-    """What is chosen; nothing where that is what comes first."""
+    """Chosen values; none where that is what comes first."""
     value = field.value()
     chosen = [str(each) for each in value] if isinstance(value, list | tuple) else [str(value or "")]
     first = next(iter(_options(field)), "")

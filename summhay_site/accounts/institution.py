@@ -42,7 +42,7 @@ PARTS = {
     "OIDC_OP_JWKS_ENDPOINT": "jwks_uri",
 }
 BROKEN = (requests.RequestException, jwt.PyJWTError, SuspiciousOperation, KeyError, TypeError, ValueError)
-"""What an institution that is away, or answers rubbish, comes to."""
+"""Errors of an institution that is away, or answers rubbish."""
 
 
 class NoAccount(Exception):

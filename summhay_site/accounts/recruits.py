@@ -95,7 +95,7 @@ REFUSALS: dict[type[Exception], tuple[str, int]] = {
     links.TooMany: ("busy", 429),
     links.TooManyHere: ("many_here", 429),
 }
-"""What each refusal is called on the page, and its status."""
+"""Names of refusals on the page, with their status."""
 STATUS = {"no_id": 400, "bad_id": 400, "other_browser": 409, "other_id": 409, "own_account": 409}
 
 
@@ -116,7 +116,7 @@ class Visit:
         return self.row is not None and self.row.outcome not in links.MAY_JOIN_AGAIN
 
     def known_as(self, now: datetime) -> str:
-        """What the page is called for who took part before: `again`, `over` where no task can wait any more, or
+        """Name of the page for who took part before: `again`, `over` where no task can wait any more, or
         `no_place` where another place could be had, and there is none.
         """
         if not self.is_member:
@@ -139,7 +139,7 @@ class Visit:
 
     @property
     def told(self) -> dict[str, Any]:
-        """What joining, and turning away, is told of somebody."""
+        """Arguments about somebody for joining and turning away."""
         about = {"panel_id": self.panel_id, "references": self.references, "digest": self.digest}
         return {"link": self.link, **about}
 

@@ -28,7 +28,7 @@ FOLDER = Path(__file__).resolve().parent / "data"
 
 
 def read(name: str) -> Any:
-    """What a file holds; of JSON lines a list."""
+    """Read a file; of JSON lines a list."""
     text = (FOLDER / name).read_text(encoding="utf-8")
     return [json.loads(line) for line in text.splitlines()] if name.endswith("l") else json.loads(text)
 

@@ -131,7 +131,7 @@ def _reply(request: Mapping[str, Any], items: Iterable[Any], answers: Played, *,
 
 
 def _source(shown: Mapping[str, str]) -> Source:
-    """What is shown: documents of a `retriever`, all in an `order`, or arranged by an `experiment`."""
+    """Find the documents shown: those of a `retriever`, all in an `order`, or arranged by an `experiment`."""
     if "experiment" in shown:
         return InTurn(order=shown["experiment"])
     return Source.named(shown["retriever"]) if "retriever" in shown else Source(**shown)
@@ -173,7 +173,7 @@ ACTS: dict[str, Callable[..., object]] = {
     "respond": respond,
     "place": lambda *, now: place_missing(clock=lambda: now),
 }
-"""What can be played, by name; extensions add theirs, and what nobody can play is left out."""
+"""Acts that can be played, by name; extensions add theirs, and what nobody can play is left out."""
 
 
 def is_loaded() -> bool:

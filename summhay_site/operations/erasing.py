@@ -290,7 +290,7 @@ def _forget_in_audit(object_type: str, uid: str, name: str) -> None:
 
 
 class EraseForm(forms.Form):
-    """What becomes of the work, and the user name again, so that nobody is erased by a slip."""
+    """The fate of the work, and the user name again, so that nobody is erased by a slip."""
 
     mode = forms.ChoiceField(
         label="Texts and labels",

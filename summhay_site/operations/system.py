@@ -52,9 +52,9 @@ FORGET_AFTER = timedelta(days=1)
 LEAST_FREE_SHARE = 0.05
 MOST_SKEW_S = 5.0
 BEAT = "beat: "
-"""What the names begin with under which beats are kept among the times."""
+"""Begins the names under which beats are kept among the times."""
 QUEUE_PREFIX = "summhay-"
-"""What the names of queues begin with in the broker, and not on pages."""
+"""Begins the names of queues in the broker, and not on pages."""
 
 
 @dataclass(frozen=True)

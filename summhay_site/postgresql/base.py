@@ -31,7 +31,7 @@ class NoAnswer(psycopg.OperationalError):
 
 
 class Outage:
-    """What the threads of this process know of a server that does not answer."""
+    """Knowledge of the threads of this process about a server that does not answer."""
 
     def __init__(self) -> None:
         self._trying = threading.Lock()

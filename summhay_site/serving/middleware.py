@@ -27,7 +27,7 @@ from summhay_site.serving.logs import current
 
 TRY_AGAIN_S = 10
 SQLITE_PASSES = ("is full", "is locked", "disk I/O error", "unable to open", "readonly database")
-"""What SQLite says of the disk and of locks; its other errors of this kind are mistakes of the program."""
+"""Messages of SQLite on the disk and on locks; its other errors of this kind are mistakes of the program."""
 
 TOOK_TOO_LONG = {"57014", "55P03"}
 """PostgreSQL ended a statement, or the wait for a lock, after the time that pages have."""

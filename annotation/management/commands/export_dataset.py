@@ -80,7 +80,7 @@ class Command(BaseCommand):
 
 
 Done = tuple[Model | None, str, dict[str, Any]]
-"""What a file is about, what was written, and what else the audit log keeps."""
+"""The subject of a file, what was written, and what else the audit log keeps."""
 
 
 def _haystack(options: dict[str, Any]) -> Done:

@@ -39,7 +39,7 @@ USUAL = {
 }
 """The form of each panel's ids; empty where nothing is known of them."""
 NOT_ACCEPTED = "ASSIGNMENT_ID_NOT_AVAILABLE"
-"""What Mechanical Turk gives in the place of an id while somebody only looks."""
+"""Given by Mechanical Turk in the place of an id while somebody only looks."""
 PIECE = re.compile(r"(?:[A-Za-z0-9_:@-]|\[[A-Za-z0-9_.:@-]+\])(?:\{\d{1,3}(?P<to>,\d{1,3})?\})?")
 MAX_VARIABLE = 2
 
@@ -69,7 +69,7 @@ def check_pattern(pattern: str) -> None:
 
 
 def key_of(panel_id: str) -> str:
-    """What two ids of the same person share: ids that differ in case only are one person."""
+    """A key that two ids of the same person share: ids that differ in case only are one person."""
     return panel_id.lower()
 
 
@@ -110,12 +110,12 @@ SUBMISSIONS = {
     RecruitmentLink.Panel.MTURK: "assignmentId",
     RecruitmentLink.Panel.OTHER: "",
 }
-"""What of that is the panel's id of one person's turn, by which it approves and pays."""
+"""The parameter with the panel's id of one person's turn, by which it approves and pays."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LinkValues:
-    """What a researcher sets; without `id_pattern` any word is an id, without `allowed_ids` anybody joins."""
+    """Settings of a link; without `id_pattern` any word is an id, without `allowed_ids` anybody joins."""
 
     panel: str
     id_parameter: str
@@ -214,7 +214,7 @@ def query_of(link: RecruitmentLink) -> str:
 
 
 def references_in(link: RecruitmentLink, parameters: Any) -> dict[str, str]:
-    """What else the panel put into an address."""
+    """Other values that the panel put into an address."""
     _usual, names = PARAMETERS[RecruitmentLink.Panel(link.panel)]
     return {name: parameters[name][:100] for name in names if parameters.get(name)}
 

@@ -99,18 +99,18 @@ def progress_of(*, study: Study, annotators: Iterable[Annotator]) -> dict[int, P
 SCREENED_OUT = "screened_out"
 """The outcome of those who were turned away: they have no row of their work."""
 SKIPPED = "skipped"
-"""What is shown of those at work who skipped more than the link lets them, and have nothing else to do."""
+"""Shown of those at work who skipped more than the link lets them, and have nothing else to do."""
 
 NOT_PASSED = "trial"
-"""What is shown of those at work who did not pass the trial and have no try left; their place can be freed."""
+"""Shown of those at work who did not pass the trial and have no try left; their place can be freed."""
 
 AGREED_AGAIN = "agreed_again"
-"""What is shown of those without consent who have agreed since: their place is free, the link may give another."""
+"""Shown of those without consent who have agreed since: their place is free, the link may give another."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What somebody is shown of a study that they came to by a link: the outcome, or `SKIPPED`, and its code."""
+    """How a study ended for somebody who came to it by a link: the outcome, or `SKIPPED`, and its code."""
 
     link: RecruitmentLink
     outcome: str
@@ -217,7 +217,7 @@ def rows_of(annotator: Annotator) -> RecruitmentQuerySet:
 
 
 def endings(annotator: Annotator, *, now: datetime) -> list[Ending]:
-    """What somebody is shown of the studies that they came to by a link, the last first; nothing while at work."""
+    """Endings of the studies that somebody came to by a link, the last first; nothing while at work."""
     if not rows_of(annotator).exists():  # most people did not come by a link
         return []
     settle(rows_of(annotator), now=now)

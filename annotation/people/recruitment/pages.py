@@ -101,7 +101,7 @@ class Person:
 
     @property
     def amount(self) -> Decimal:
-        """What the time of work pays, as everywhere else: each session, and all labels, rounded by itself."""
+        """Pay for the time of work, as everywhere else: each session, and all labels, rounded by itself."""
         rate = self.link.study.hourly_rate
         return sum((pay(ms, rate) for ms in self.progress.paid_each), Decimal(0))
 
@@ -199,8 +199,6 @@ AT_MOST = 50
 
 
 class PeopleTable(MemoryTable):
-    """What people are sorted, narrowed and found by."""
-
     person = Column("Participant", "panel_id", is_searched=True)
     submission = Column("Submission", "submission_id", is_searched=True, orderable=False)
     joined = Column("Joined", "joined_at", high_first=True)

@@ -23,7 +23,7 @@ LONE_ESCAPE = re.compile(
     rb"\\u[dD][89abAB][0-9a-fA-F]{2}(?!\\u[dD][c-fC-F])"
     rb"|(?<!\\u[dD][89abAB][0-9a-fA-F]{2})\\u[dD][c-fC-F][0-9a-fA-F]{2}"
 )
-"""What looks like half a pair; a second look decides, since a backslash may itself be escaped."""
+"""Looks like half a pair; a second look decides, since a backslash may itself be escaped."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,7 +24,7 @@ NUL = "a text with a NUL in it"
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What a field expects, in words; stands beside its type."""
+    """Words for the values that a field expects; stands beside its type."""
 
     words: str
 
@@ -188,7 +188,7 @@ def _bare(tp: Any) -> Any:
 
 
 def _expected(tp: Any) -> str:
-    """What a type expects, in words; what stands outermost says it."""
+    """A type in words; what stands outermost says it."""
     if get_origin(tp) is Annotated:
         inner, *beside = get_args(tp)
         return next((part.words for part in reversed(beside) if isinstance(part, Expected)), _expected(inner))

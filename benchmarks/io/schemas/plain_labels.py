@@ -46,7 +46,7 @@ LINE_DIGITS = 9
 NO_LABEL = "It counts as no label; name it among the categories if it is one."
 ALIKE, MOST_SHOWN = "They count as different.", 3
 NO_LABELS = frozenset({"NA", "N/A", "#N/A", "NaN", "nan", "NULL", "null"})
-"""What statistics programs write where nothing is; a label only where it is named among the categories."""
+"""Written by statistics programs where nothing is; a label only where it is named among the categories."""
 EXAMPLE = example("labels.csv")
 
 
@@ -185,7 +185,7 @@ def _known_categories(labels: Sequence[Label], task: str) -> tuple[str, ...]:
 
 
 def allowed_in(task: str, categories: Sequence[str]) -> tuple[str, ...]:
-    """What a task allows: as told, else what a judgment on key points allows, else nothing is known (empty)."""
+    """Labels that a task allows: as told, else those of a judgment on key points, else unknown (empty)."""
     return tuple(categories) or POINT_TASKS.get(task, ())
 
 

@@ -78,7 +78,7 @@ class Command(BaseCommand):
         )
 
     def _names(self, text: str) -> list[str]:
-        """What stands between commas, unless the whole is the name of a judge."""
+        """Names between commas, unless the whole is the name of a judge."""
         if judges_called(text.strip(), Judge.objects.filter(archived_at=None)):
             return [text.strip()]
         return [name.strip() for name in text.split(",") if name.strip()]

@@ -143,7 +143,7 @@ class Command(BaseCommand):
         repeats: int,
         waiting: model_runs.Waiting,
     ) -> dict[str, int]:
-        """What is missing and does not wait has failed."""
+        """Count; what is missing and does not wait has failed."""
         after = TASKS[task].counts(judge=judge, subjects=subjects, repeats=repeats)
         missing = {pk: counts.n_asked - counts.n_there for pk, counts in after.items()}
         cached = sum(counts.n_there for counts in before.values())
@@ -157,7 +157,7 @@ class Command(BaseCommand):
         }
 
     def _scope(self, options: dict[str, Any]) -> Scope:
-        """What the arguments name; a name that means nothing here is an error."""
+        """Read the scope from the arguments; a name that means nothing here is an error."""
         if options["sample"] is not None and options["sample"] < 1:
             raise CommandError("--sample is at least 1.")
         subject = TASKS[options["task"]].subject
