@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
+from operator import itemgetter
 from typing import Protocol, TypeVar
 
 GAP_MS = 300_000
@@ -254,6 +255,18 @@ def snapshot_at(revisions: Sequence[R], mark_ms: int) -> R | None:
     """
     position = bisect_right(revisions, mark_ms, key=lambda revision: revision.active_ms)
     return revisions[position - 1] if position else None
+
+
+def typed_by(stamps: Sequence[tuple[float, float]], mark_ms: int) -> int | None:
+    """The place of the last text that had been typed by a mark, whenever it arrived; None before the first.
+
+    `stamps` are active times (ms) at which texts arrived, never decreasing, and were typed, at most that. The text
+    recorded at the mark (`snapshot_at`) is the earliest answer; those after it count up to the first typed later.
+    """
+    place = bisect_right(stamps, mark_ms, key=itemgetter(0))
+    while place < len(stamps) and stamps[place][1] <= mark_ms:
+        place += 1
+    return place - 1 if place else None
 
 
 def settle(state: ClockState, now: int) -> Settlement:

@@ -42,7 +42,7 @@ from annotation.studies.rows import (
     removed_from,
     rows_of,
 )
-from annotation.writing import curves, packing, scoring, settling
+from annotation.writing import curves, late, packing, scoring, settling
 from annotation.writing.late import new_words
 from annotation.writing.results import earning_of, pseudonyms, session_results, sessions_in, sessions_of
 from benchmarks.io.schemas.topics import TopicSummary
@@ -253,6 +253,20 @@ def late_texts(study: Study) -> QuerySet[Any, Any]:
     return texts
 
 
+def as_typed(study: Study) -> Iterator[dict[str, Any]]:
+    """Texts that had been typed by a mark and arrived after it, beside the snapshots that are recorded."""
+    for row in late.as_typed(_sessions(study)):
+        yield {
+            "session": row.session.uid,
+            "mark_ms": row.snapshot.mark_ms,
+            "kind": row.snapshot.kind,
+            "rev": row.rev,
+            "typed_at": row.typed_at,
+            "received_at": row.received_at,
+            "text": row.text,
+        }
+
+
 def gzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
     """Compress a stream; members may be concatenated, so memory stays flat."""
     block = bytearray()
@@ -315,6 +329,7 @@ def files(study: Study, judge: Judge | None, now: datetime) -> dict[str, StudyFi
             LATE_TEXTS,
             lambda: rows_of(study, late_texts(study), LATE_TEXTS),
         ),
+        StudyFile("as_typed.jsonl", "Texts as typed by a mark", lambda: json_lines(as_typed(study))),
         csv_file("curve.csv", "Progress curves", curves.CURVE_COLUMNS, partial(curves.curve_rows, study, judge)),
     )
     return {file.name: file for file in tables}

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import difflib
 import itertools
+import math
 import re
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any, NamedTuple
 
 from django.db.models import Exists, OuterRef
@@ -22,8 +23,9 @@ from django.urls import reverse
 from annotation import clock
 from annotation.clock import Reason
 from annotation.kinds import Waiting
-from annotation.models import ActivePeriod, DraftRevision, LateDecision, Session, Study
+from annotation.models import ActivePeriod, DraftRevision, LateDecision, Session, Snapshot, Study
 from annotation.studies.amounts import in_figures
+from annotation.writing import packing
 from annotation.writing.drafting import SessionClosed
 from annotation.writing.locking import SCORING_TASK, LockedSession, locked
 from annotation.writing.settling import Unchanged
@@ -205,6 +207,72 @@ def waiting(studies: Mapping[int, Study]) -> list[Waiting]:
         )
         for pk, late in open_in.items()
     ]
+
+
+# As typed
+
+
+class AsTyped(NamedTuple):
+    """The text that had been typed by a mark, where another is recorded there: this one arrived later."""
+
+    session: Session
+    snapshot: Snapshot
+    rev: int | None
+    """Its revision; None for a text that arrived after the end."""
+    typed_at: datetime
+    received_at: datetime
+    text: str
+
+    @property
+    def changes(self) -> list[Change]:
+        """What differs from the recorded text, word by word."""
+        return changes(self.snapshot.text, self.text)
+
+
+_TYPED = ("rev", "accepted", "reject_code", "active_ms", "typed_at", "received_at", "offline_ms", "text")
+
+
+def as_typed(sessions: Iterable[Session]) -> Iterator[AsTyped]:
+    """Second versions of snapshots, by the times that browsers gave; snapshots and figures stay as recorded.
+
+    A browser's clock is set later by the shortest time that a text of the session took to arrive while there was a
+    connection, so that a slow one makes nothing earlier than it was.
+    """
+    by_pk = {session.pk: session for session in sessions}
+    periods, marks = defaultdict(list), defaultdict(list)
+    for period in ActivePeriod.objects.filter(session__in=by_pk).order_by("session", "seq"):
+        periods[period.session_id].append(period)
+    for snapshot in Snapshot.objects.filter(session__in=by_pk).order_by("session", "mark_ms"):
+        marks[snapshot.session_id].append(snapshot)
+    rows = packing.rows_of(packing.Table.REVISIONS, by_pk, _TYPED)
+    for pk, of_session in itertools.groupby(rows, itemgetter("session_id")):
+        texts = [row for row in of_session if row["accepted"] or row["reject_code"] == SessionClosed.code]
+        stamps = _stamps(texts, periods[pk], by_pk[pk].ended_at)
+        for snapshot in marks[pk]:
+            place = clock.typed_by(stamps, snapshot.mark_ms)
+            row = texts[place] if place is not None else None
+            if row and row["typed_at"] and row["text"] != snapshot.text:
+                yield AsTyped(
+                    by_pk[pk], snapshot, *(row[name] for name in ("rev", "typed_at", "received_at", "text"))
+                )
+
+
+def _stamps(
+    texts: Sequence[Mapping[str, Any]], periods: Sequence[ActivePeriod], ended_at: datetime | None
+) -> list[tuple[float, float]]:
+    """Active times (ms) at which texts arrived and were typed; one typed after the end never was."""
+    timed = [row for row in texts if row["accepted"] and row["typed_at"]]
+    lags = [row["received_at"] - row["typed_at"] for row in timed if not row["offline_ms"]]
+    lag = min(lags or [row["received_at"] - row["typed_at"] for row in timed], default=timedelta())
+    stamps: list[tuple[float, float]] = []
+    for row in texts:
+        at = row["typed_at"] and row["typed_at"] + lag
+        if row["accepted"] or (at and ended_at and at <= ended_at):
+            typed: float = _active_at(Point("", row["active_ms"], "", at), periods)
+        else:
+            typed = math.inf
+        stamps.append((row["active_ms"] if row["accepted"] else math.inf, typed))
+    return stamps
 
 
 # Timeline

@@ -287,6 +287,7 @@ def build(*, session: Session, judge: Judge, present_only: bool) -> dict[str, An
         "copied": [line for line in (copied or []) if line["is_flagged"]],
         "events": sorted(events, key=lambda event: event.at)[:MAX_EVENTS],
         "late_texts": late.late_texts(session) if may_be_late else [],
+        "as_typed": list(late.as_typed([session])),
         "may_decide_late": session.state in clock.HANDED_IN,
         "jumps": jumps or [],
     }

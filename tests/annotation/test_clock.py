@@ -145,3 +145,27 @@ def test_a_snapshot_is_the_last_text_stamped_at_or_before_its_mark(stamps: list[
     saves = [Save(stamp, str(n)) for n, stamp in enumerate(stamps)]
     kept = [save for save in saves if save.active_ms <= mark]
     assert clock.snapshot_at(saves, mark) == (kept[-1] if kept else None)
+
+
+@given(
+    waits=st.lists(st.tuples(st.integers(0, 40), st.integers(0, 60)), max_size=12),
+    mark=st.integers(0, 300),
+    later=st.integers(0, 100),
+)
+def test_what_was_typed_by_a_mark_is_the_recorded_text_or_a_later_one(
+    waits: list[tuple[int, int]], mark: int, later: int
+) -> None:
+    """Never one that holds what was typed after the mark; without waiting it is the recorded one."""
+    arrived, stamps = 0, []
+    for gap, wait in waits:
+        arrived += gap
+        stamps.append((arrived, arrived - wait))
+    recorded = sum(at <= mark for at, _typed in stamps) - 1
+    found = clock.typed_by(stamps, mark)
+    place = -1 if found is None else found
+    assert place >= recorded
+    assert all(typed <= mark for _at, typed in stamps[: place + 1])
+    assert place + 1 == len(stamps) or stamps[place + 1][1] > mark
+    on_time = clock.typed_by([(at, at) for at, _typed in stamps], mark)
+    assert on_time == (recorded if recorded >= 0 else None)
+    assert place <= (-1 if (then := clock.typed_by(stamps, mark + later)) is None else then)

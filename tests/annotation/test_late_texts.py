@@ -13,7 +13,7 @@ from django.db import IntegrityError, transaction
 from django.urls import reverse
 
 from annotation.models import DraftRevision, LateDecision, LateNotes, Session, Snapshot
-from annotation.writing import late, scoring, settling
+from annotation.writing import late, packing, scoring, settling
 from annotation.writing.curves import study_report
 from annotation.writing.drafting import SessionClosed
 from annotation.writing.sheet import progress_chart
@@ -345,3 +345,33 @@ def test_the_home_counts_each_text_that_the_page_asks_for_and_no_other(writer: W
     assert waits(writer) == [], "the same text was decided on"
     say_late(writer, LATEST, 99_000)
     assert waits(writer) == [f"1 late text to review {page}"]
+
+
+@pytest.mark.every_database
+def test_what_had_been_typed_by_the_mark_stands_beside_what_is_recorded(ben: Any, ada: Any, login: Any) -> None:
+    """Typed offline before the mark of ten minutes and before the end, by a browser whose clock is slow by 5 s."""
+    writer, researcher = Writer(start_session(ben)), login(ada)
+    writer.session.assignment.study.researchers.add(ada)
+
+    def typed(ms: int) -> int:
+        return int(after(ms - 5_000).timestamp() * 1000)
+
+    writer.save(60_000, "- Boats", typed_at_ms=typed(58_000))
+    writer.save(700_000, LATER, typed_at_ms=typed(590_000), offline_ms=100_000)
+    writer.save(720_000, LATEST, typed_at_ms=typed(718_000))
+    writer.submit(900_000)
+    say_late(writer, LATEST + " indeed", 950_000, typed_at_ms=typed(890_000))
+    say_late(writer, LATEST + " and after the end", 960_000, typed_at_ms=typed(899_500))
+    recorded = writer.snapshots()
+    session = writer.row()
+    second = {row.snapshot.mark_ms: (row.rev, row.text) for row in late.as_typed([session])}
+    assert second == {600_000: (2, LATER), 900_000: (None, LATEST + " indeed")}
+    assert recorded == writer.snapshots() == {600_000: "- Boats", 900_000: LATEST}
+    packing.pack(session_id=session.pk, now=after(1_000_000))
+    address = f"/studies/{session.assignment.study.uid}/files/as_typed.jsonl"
+    lines = b"".join(researcher.get(address).streaming_content).splitlines()
+    assert {(row["mark_ms"], row["text"]) for row in map(json.loads, lines)} == {
+        (mark, text) for mark, (_rev, text) in second.items()
+    }
+    shown = researcher.get(f"/sessions/{session.uid}/").text
+    assert "(final)" in shown.partition("As typed")[2].partition("</section>")[0]

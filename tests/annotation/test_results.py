@@ -227,7 +227,7 @@ def test_everything_can_be_downloaded(study: Any, ada: Any, login: Any, now: dat
     client = login(ada)
     base = f"/studies/{study.uid}/files/"
     for name in files.files(study, None, now):
-        assert name in {"events.jsonl", "late_texts.jsonl"} or read(client, base + name)
+        assert name in {"as_typed.jsonl", "events.jsonl", "late_texts.jsonl"} or read(client, base + name)
     rows = list(csv.DictReader(io.StringIO(read(client, base + "sessions.csv").decode())))
     assert [row["annotator"] for row in rows] == ["annotator1", "annotator2"]
     assert rows[0]["active_ms"] == str(25 * MINUTE)

@@ -74,7 +74,7 @@ FILES = {
     "rating-file-moved": ("figures.json",),
     "study-file": (
         *("manifest.json", "sessions.csv", "snapshots.jsonl", "curve.csv", "periods.csv", "credits.csv"),
-        *("events.jsonl", "late_texts.jsonl", "revisions.jsonl.gz"),
+        *("events.jsonl", "late_texts.jsonl", "as_typed.jsonl", "revisions.jsonl.gz"),
     ),
     "study-results-file": (
         *("figures.json", "figures.csv", "final.csv", "final.tex", "marks.csv", "sessions.csv"),

@@ -14,6 +14,7 @@ BY_DAY = {
         test_what_is_submitted_is_what_is_on_the_screen_also_after_a_submit_that_was_broken_off
         test_the_editor_helps_as_the_scoring_reads
         test_a_session_reads_odd_signs_and_outlives_what_browsers_do
+        test_a_document_is_found_cited_and_left_again_by_keys
     """,
     "label work, a story for each kind, and its queue": """
         test_two_people_link_by_keyboard_and_a_researcher_reads_it

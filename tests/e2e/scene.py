@@ -25,6 +25,8 @@ STORIES = (
     "leafed",
     "mapped",
     "silent",
+    "keys",
+    "handy",
 )
 MANY_DOCUMENTS = {"weighed", "leafed"}
 LATE_STORIES = (

@@ -29,11 +29,11 @@ export function startDocuments(root, { find, text, announce, say, on, signal }) 
   signal.addEventListener("abort", () => observer.disconnect());
 
   const places = rememberPlaces({ key: location.pathname, view, docs, current: () => current, signal });
+  const attend = (doc) => { aim.set(doc); setCurrent(doc); };
   const jump = (doc) => {
     if (!doc) return;
     places.go(doc);
-    aim.set(doc);
-    setCurrent(doc);
+    attend(doc);
   };
   const numbered = (number) => docs.find((doc) => doc.dataset.number === number);
   for (const [number, tab] of tabs) on(tab, "click", (event) => { event.preventDefault(); jump(numbered(number)); });
@@ -43,8 +43,7 @@ export function startDocuments(root, { find, text, announce, say, on, signal }) 
     at = marks.indexOf(mark);
     mark.classList.add("is-now");
     reveal({ startContainer: mark.firstChild, startOffset: 0, endContainer: mark.firstChild, endOffset: mark.firstChild.length }, view);
-    aim.set(mark.closest(".doc"));
-    setCurrent(mark.closest(".doc"));
+    attend(mark.closest(".doc"));
   }
   const tell = (message) => { find("mark-now").textContent = message; announce(message); };
   function step(by) {
@@ -61,7 +60,7 @@ export function startDocuments(root, { find, text, announce, say, on, signal }) 
   });
 
   const search = startSearch({
-    pane: view.parentElement, text, signal, leave: view,
+    pane: view.parentElement, text, signal, leave: view, onHit: attend,
     onTranslated: (isTranslated) => say(isTranslated ? text("translated") : ""),
     parts: { form: find("search"), box: find("query"), count: find("count"), matchCase: find("match-case"), previous: find("hit-before"), next: find("hit-after") },
     onCounts: (found, counts, where) => found.forEach((doc, index) => {

@@ -29,7 +29,8 @@ export function rememberPlaces({ key, view, docs, current, signal }) {
     show(doc, share);
     requestAnimationFrame(() => show(doc, share)); // again, with the documents above laid out
   }
-  (isBox() ? view : document).addEventListener("scroll", () => { clearTimeout(timer); timer = setTimeout(note, STILL_MS); }, { passive: true, signal });
+  // Of the box or of the page, whichever scrolls in this layout
+  document.addEventListener("scroll", () => { clearTimeout(timer); timer = setTimeout(note, STILL_MS); }, { passive: true, capture: true, signal });
   return {
     go,
     // The document that was read last, if there is one.

@@ -34,8 +34,9 @@ export function reveal({ startContainer, startOffset, endContainer, endOffset },
 
 // `parts` are the form and its controls; `leave` is where Escape goes; `signal` ends it all.
 // `onCounts(docs, counts, where)` is told of each search, `onSearch(details)` once somebody has stopped typing,
-// `onTranslated(is)` when the browser has put other words into the documents, or has put them back.
-export function startSearch({ pane, parts, text, leave, signal, onCounts, onSearch = () => {}, onTranslated }) {
+// `onHit(doc)` which document it has led to, `onTranslated(is)` when the browser has put other words into the documents,
+// or has put them back.
+export function startSearch({ pane, parts, text, leave, signal, onCounts, onSearch = () => {}, onHit, onTranslated }) {
   const { form, box, count, matchCase, previous, next } = parts;
   let made = null; // the index is made once the page is there to be read, or when it is asked for
   const finder = () => made ??= new Finder(pane);
@@ -59,7 +60,8 @@ export function startSearch({ pane, parts, text, leave, signal, onCounts, onSear
   const showCount = () => {
     const n = hits.length, documents = nDocuments();
     const found = !onCounts ? "found" : documents === 1 ? "hits-in-one" : "hits-in";
-    const said = !box.value.trim() ? "" : !n ? text("no-hits") : current < 0 ? text(found, { n, documents }) : text("hits", { now: current + 1, all: n });
+    const at = !onCounts ? "hits" : documents === 1 ? "hit-in-one" : "hit-in";
+    const said = !box.value.trim() ? "" : !n ? text("no-hits") : current < 0 ? text(found, { n, documents }) : text(at, { now: current + 1, all: n, documents });
     count.textContent = [said, isTranslated && text("in-translation")].filter(Boolean).join(" · ");
     previous.disabled = next.disabled = !n;
   };
@@ -89,6 +91,7 @@ export function startSearch({ pane, parts, text, leave, signal, onCounts, onSear
     if (paints) CSS.highlights.set("hit-now", new Highlight(range));
     showCount();
     reveal(range, pane.querySelector(".documents"));
+    onHit(range.startContainer.parentElement.closest(".doc"));
   };
   // The first hit in or below what is on screen, so that a search goes on from where one reads.
   const firstInView = () => {

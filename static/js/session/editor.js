@@ -1,7 +1,7 @@
-// Help in the editor: lists go on by themselves, a click cites, bad citations are marked with the reason.
+// Help in the editor: lists go on by themselves, a click or key cites, bad citations are marked with the reason.
 import { isComposing } from "../keys.js";
-import { config, events, find, text } from "./wire.js";
-import { citeAt, continued, doubled, problemsIn, summaryFacts } from "./summary.js";
+import { announce, config, events, find, notice, text } from "./wire.js";
+import { citeAt, citedAt, continued, doubled, moved, problemsIn, summaryFacts } from "./summary.js";
 
 const known = new Set(config.numbers);
 const IN_LINE = ["unknown", "words", "round", "open", "loose", "range"]; // what is marked while one types
@@ -11,7 +11,7 @@ const bracket = (numbers) => `[${numbers.join(", ")}]`;
 const short = (numbers) => (numbers.length > SHOWN ? [...numbers.slice(0, SHOWN - 1), "…", numbers.at(-1)] : numbers).join(", ");
 export const reason = ({ kind, cited, numbers }) => text(`problem-${kind}`, { cited, numbers: kind === "unknown" ? bracket(numbers) : short(numbers), meant: bracket(numbers) });
 
-function insert(editor, { start, end, insert: added }) {
+export function insert(editor, { start, end, insert: added }) {
   editor.setSelectionRange(start, end);
   const isDone = added ? document.execCommand("insertText", false, added) : document.execCommand("delete");
   if (isDone) return; // this way keeps undo; the other one is for browsers without
@@ -35,8 +35,80 @@ export function startLists(editor) {
   });
 }
 
+// Change the text somewhere else than where the focus is: focus, selection and all that scrolls stay as they are.
+function inPlace(editor, act) {
+  const focused = document.activeElement, selection = getSelection();
+  const range = focused !== editor && selection.rangeCount ? selection.getRangeAt(0) : null;
+  const scrolled = [document.scrollingElement, find("shown").querySelector(".documents")].map((each) => [each, each.scrollTop]);
+  editor.focus({ preventScroll: true });
+  act();
+  if (focused === document.body) editor.blur();
+  else focused.focus({ preventScroll: true });
+  if (range && !range.collapsed) { selection.removeAllRanges(); selection.addRange(range); }
+  for (const [each, top] of scrolled) each.scrollTop = top;
+}
+const isOnScreen = (element) => {
+  const { top, bottom } = element.getBoundingClientRect();
+  return top < innerHeight - 40 && bottom > 40;
+};
+
+// Citing: `cite(number)` at the caret, and nothing else moves; `cited()` is the document that is cited where the caret is.
+export function startCiting(editor, pane) {
+  const put = ({ start, end, insert: added, caret }) => {
+    insert(editor, { start, end, insert: added });
+    editor.setSelectionRange(caret, caret);
+  };
+  const changeFor = (number) => citeAt(editor.value, editor.selectionEnd, number);
+  if (config.aids.click_to_cite) pane.addEventListener("click", (event) => {
+    const number = Number(event.target.closest("[data-cite]")?.dataset.cite);
+    if (!number || editor.readOnly) return;
+    const change = changeFor(number);
+    editor.focus({ preventScroll: true });
+    if (!change) return;
+    events.log("cite_click", { number });
+    put({ ...change, end: change.start });
+  });
+  return {
+    cite(number) {
+      if (!config.aids.click_to_cite || !number || editor.readOnly) return;
+      const change = changeFor(number);
+      if (change) {
+        events.log("cite_click", { number, by: "key" });
+        inPlace(editor, () => put({ ...change, end: change.start }));
+      }
+      const said = text(change ? "cited" : "cited-already", { number, line: editor.value.slice(0, editor.selectionEnd).split("\n").length });
+      if (change && isOnScreen(editor)) announce(said); else notice("cited", said, { kind: "good", seconds: 3 });
+    },
+    cited: () => citedAt(editor.value, editor.selectionEnd),
+    move(by) {
+      const change = editor.readOnly ? null : moved(editor.value, editor.selectionEnd, by);
+      if (change) put(change);
+    },
+  };
+}
+
+// Puts the caret back where it was when this tab left the page, at the end of the text if it was nowhere. The focus goes
+// with it, but not where that opens a keyboard over the page.
+export function startCaret(editor) {
+  const key = `caret:${config.session}`;
+  addEventListener("pagehide", () => {
+    try { sessionStorage.setItem(key, JSON.stringify([editor.selectionStart, editor.selectionEnd, editor.scrollTop])); } catch { /* private mode */ }
+  });
+  let isFirst = true;
+  return () => {
+    if (!isFirst) return;
+    isFirst = false;
+    let place = null;
+    try { place = JSON.parse(sessionStorage.getItem(key)); } catch { /* private mode */ }
+    const [start, end, top] = place ?? [editor.value.length, editor.value.length, editor.scrollHeight];
+    editor.setSelectionRange(start, end);
+    editor.scrollTop = top;
+    if (document.activeElement === document.body && !matchMedia("(hover: none)").matches) editor.focus({ preventScroll: true });
+  };
+}
+
 // Gives `problems()`, all of them, and `select(problem)`, which goes there.
-export function startAids(editor, pane) {
+export function startAids(editor) {
   const counters = find("counters"), line = find("problems"), next = find("next-problem"), marks = find("marks");
   const checks = config.aids.live_citation_check;
   let shown = [];
@@ -73,16 +145,19 @@ export function startAids(editor, pane) {
     paint();
     if (checks) showMessage();
   };
-  const select = ({ start, end }) => {
+  const show = (at) => {
     paint();
-    editor.focus({ preventScroll: true });
-    editor.setSelectionRange(start, end);
-    const range = document.createRange(), place = nodeAt(marks, start);
+    const range = document.createRange(), place = nodeAt(marks, at);
     range.setStart(...place);
     range.setEnd(...place);
     const top = range.getBoundingClientRect().top - marks.getBoundingClientRect().top + marks.scrollTop;
     editor.scrollTop = top - editor.clientHeight / 3;
     editor.scrollIntoView({ block: "nearest" });
+  };
+  const select = ({ start, end }) => {
+    editor.focus({ preventScroll: true });
+    editor.setSelectionRange(start, end);
+    show(start);
     if (checks) showMessage();
   };
   let planned = false;
@@ -101,17 +176,7 @@ export function startAids(editor, pane) {
   };
   next.addEventListener("click", step);
 
-  if (config.aids.click_to_cite) pane.addEventListener("click", (event) => {
-    const number = Number(event.target.closest("[data-cite]")?.dataset.cite);
-    if (!number || editor.readOnly) return;
-    const change = citeAt(editor.value, editor.selectionEnd, number);
-    editor.focus({ preventScroll: true });
-    if (!change) return;
-    events.log("cite_click", { number });
-    insert(editor, { ...change, end: change.start });
-    editor.setSelectionRange(change.caret, change.caret);
-  });
-  return { problems: () => (checks ? problems() : []), select, step };
+  return { problems: () => (checks ? problems() : []), select, step, showCaret: () => show(editor.selectionEnd) };
 }
 
 // The text node below `root` that holds a place in its text, and the place in it.

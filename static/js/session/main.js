@@ -1,11 +1,12 @@
 // A writing session in the browser: what the parts tell each other, and the keys.
 import { Autosave } from "./autosave.js";
 import { Clock, askIfEmpty, askToLogIn, askWhichText, clockFace, startGuide, startSubmit } from "./bar.js";
-import { reason, startAids, startLists } from "./editor.js";
+import { reason, startAids, startCaret, startCiting, startLists } from "./editor.js";
 import { guardTexts } from "./paste.js";
 import { isComposing, isOtherScript, isTyping, keyOf, targetOf } from "../keys.js";
 import { startSearch } from "../reading/search.js";
-import { railCounts, startDivider, startHeartbeat, startNotes, startReading } from "./reading.js";
+import { startDivider, startHeartbeat, startNotes, startReading } from "./reading.js";
+import { startKeyRow, startKeyboard, startSplit } from "./small.js";
 import { summaryFacts } from "./summary.js";
 import { Unreachable, announce, backoff, button, call, clearNotice, config, events, find, keptTexts, notice, pause, tabId, text } from "./wire.js";
 
@@ -20,7 +21,7 @@ let lostText = null; // what a tab that lost the session had not saved
 const autosave = new Autosave(editor, { activeMs: () => clock.activeMs, onRefused });
 const clock = new Clock({ onMark: () => autosave.flush({ source: "mark" }), onEnd, onState, onLapse });
 const notes = startNotes();
-const reading = startReading(pane);
+const reading = startReading(pane, { onCurrent(number) { const now = find("cite-now"); if (now) now.textContent = `[${number}]`; } });
 const documents = pane.querySelector(".documents");
 let lastArea = editor; // where somebody wrote last: Esc goes back there from the documents
 let lastPlace = editor; // where somebody was last: Esc goes back there from the search
@@ -34,8 +35,9 @@ const search = startSearch({
   parts: { form: find("search"), box: find("query"), count: find("count"), matchCase: find("match-case"), previous: find("previous"), next: find("next") },
   text,
   leave: { focus: (how) => lastPlace.focus(how) },
-  onCounts: config.aids.show_hit_counts ? railCounts(pane) : undefined,
+  onCounts: reading.rail.onCounts,
   onSearch: (details) => events.log("search", details),
+  onHit: reading.attend,
   onTranslated: (isTranslated) => {
     events.log("translated", { is_on: isTranslated, language: document.documentElement.lang });
     if (isTranslated) notice("translated", text("translated")); else clearNotice("translated");
@@ -44,7 +46,9 @@ const search = startSearch({
 const guide = startGuide();
 startDivider();
 startLists(editor);
-const aids = startAids(editor, pane);
+const aids = startAids(editor);
+const citing = startCiting(editor, pane);
+const restoreCaret = startCaret(editor);
 guardTexts({
   pane,
   areas: [editor, notes.area],
@@ -64,6 +68,7 @@ async function claim(mine) {
       clearNotice("lost");
       tabs?.postMessage({ tabId });
       if (body.state === "running") await autosave.adopt(body, mine ?? keptTexts().find((copy) => copy.text !== body.text));
+      restoreCaret();
       return;
     } catch (error) {
       if (!(error instanceof Unreachable)) throw error;
@@ -218,7 +223,27 @@ const markedWords = () => {
   const marked = inEditor ? editor.value.slice(editor.selectionStart, editor.selectionEnd) : String(getSelection());
   return marked.includes("\n") ? "" : marked.trim().slice(0, 200);
 };
+// Cites the document that is being read; Escape leads where it led before.
+function cite() {
+  const kept = [lastArea, lastPlace];
+  citing.cite(reading.number);
+  [lastArea, lastPlace] = kept;
+}
+function follow() {
+  const number = citing.cited();
+  if (number === null || !reading.goTo(number)) announce(text(number === null ? "no-citation" : "no-document", { number }));
+}
+function saveNow() {
+  announce(text("saving"));
+  autosave.flush({ source: "key" }).then(() => announce(find("save-state").textContent));
+}
+const moves = { ArrowUp: -1, ArrowDown: 1 };
+startKeyboard({ editor, showCaret: aids.showCaret });
+startKeyRow({ editor, cite, follow });
+const split = startSplit(() => reading.watch());
 const keys = {
+  c: cite,
+  g: () => reading.rail.openBox(),
   "/": () => search.open(),
   "?": () => guide.toggle(),
   j: () => reading.step(1),
@@ -230,15 +255,20 @@ document.addEventListener("keydown", (event) => {
   const isModal = Boolean(document.querySelector("dialog:modal"));
   const isCommand = event.ctrlKey || event.metaKey;
   let act = null;
-  if (isCommand && (key.toLowerCase() === "s" || (isOtherScript(event) && event.code === "KeyS"))) act = () => { autosave.flush({ source: "key" }); announce(text("saving")); };
+  if (isCommand && (key.toLowerCase() === "s" || (isOtherScript(event) && event.code === "KeyS"))) act = saveNow;
   else if (isModal) return;
   else if (event.altKey && !isCommand && event.code === "Slash") act = () => search.open(markedWords());
+  else if (event.altKey && !isCommand && event.code === "KeyC") act = cite;
+  else if (event.altKey && !isCommand && event.code === "KeyG") act = follow;
+  else if (event.altKey && !isCommand && target === editor && moves[key]) act = () => citing.move(moves[key]);
+  else if (isCommand && key === "Enter" && !isComposing(event)) act = () => find("submit").click();
   else if (isComposing(event) && isTyping(target)) return;
   else if (key === "Escape" && guide.isOpen) act = () => guide.toggle(false);
   else if (key === "Escape" && isWriting(target)) act = () => documents.focus({ preventScroll: true });
   else if (key === "Escape" && !isTyping(target)) act = () => { lastArea.focus({ preventScroll: true }); lastArea.scrollIntoView({ block: "nearest" }); };
   else if (key === "F8") act = aids.step;
-  else if (!isCommand && !event.altKey && !isTyping(target)) act = keys[key];
+  else if (key === "F9") act = split;
+  else if (!isCommand && !event.altKey && !isTyping(target)) act = /^\d$/.test(key) ? () => reading.rail.openBox(key) : keys[key];
   if (!act && isOtherScript(event) && !isCommand && !isTyping(target)) notice("keys", text("other-script"), { seconds: 8 });
   if (!act) return;
   event.preventDefault();

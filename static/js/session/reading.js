@@ -1,6 +1,6 @@
 // Reading: where one is, what was read, the divider, notes beside the text.
 import { aimIn, rememberPlaces } from "../reading/places.js";
-import { showHits } from "../reading/search.js";
+import { startRail } from "./rail.js";
 import { Unreachable, announce, backoff, call, config, events, find, keptNotes, localNotes, newId, pause, release, tabId, text } from "./wire.js";
 
 // Sends the newest value until it arrives; values in between may be left out. Gives the sender.
@@ -30,26 +30,23 @@ function sender(name, field, onState = () => {}) {
 
 const AS_A_PAGE = "(max-height: 29.99rem), (max-width: 55.99rem) and (max-height: 35.99rem)"; // as in session.css
 
-export function startReading(pane) {
-  const links = new Map([...pane.querySelectorAll("[data-jump]")].map((link) => [link.dataset.jump, link]));
-  const docs = [...pane.querySelectorAll(".doc")];
+// Gives which document is read and ways to others; `onCurrent(number)` is told of each.
+export function startReading(pane, { onCurrent }) {
+  const docs = [...pane.querySelectorAll(".doc")], view = pane.querySelector(".documents");
   const toggles = new Map([...pane.querySelectorAll("[data-read]")].map((toggle) => [toggle.dataset.read, toggle]));
+  const numbered = (number) => docs.find((doc) => doc.dataset.number === number);
   const read = new Set(config.read.map(String));
   const send = sender("read", "documents");
-  let current = null;
+  const inView = new Set(), aim = aimIn(view, docs[0]);
+  const rail = startRail(pane, { jump: (number) => jump(numbered(number)), leave: () => view.focus({ preventScroll: true }) });
+  let current = null, observer = null;
 
   const setCurrent = (doc) => {
     if (!doc || doc === current) return;
-    links.get(current?.dataset.number)?.removeAttribute("aria-current");
     current = doc;
-    const link = links.get(doc.dataset.number), rail = link.closest(".rail");
-    link.setAttribute("aria-current", "true");
-    const { top, bottom, left, right } = link.getBoundingClientRect(), frame = rail.getBoundingClientRect();
-    if (top < frame.top || bottom > frame.bottom) rail.scrollTop += top - frame.top - frame.height / 2;
-    if (left < frame.left || right > frame.right) rail.scrollLeft += left - frame.left - frame.width / 2;
+    rail.show(rail.linkOf(doc.dataset.number));
+    onCurrent(doc.dataset.number);
   };
-  const view = pane.querySelector(".documents"), inView = new Set(), aim = aimIn(view, docs[0]);
-  let observer = null;
   const watch = () => { // anew where another layout lets something else scroll
     observer?.disconnect();
     inView.clear();
@@ -65,7 +62,7 @@ export function startReading(pane) {
   const show = (number) => {
     const isRead = read.has(number);
     toggles.get(number)?.setAttribute("aria-pressed", String(isRead));
-    const mark = links.get(number)?.querySelector(".rail-read");
+    const mark = rail.linkOf(number)?.querySelector(".rail-read");
     if (mark) mark.hidden = !isRead;
   };
   const toggle = (number) => {
@@ -75,42 +72,46 @@ export function startReading(pane) {
   };
   read.forEach(show);
   const places = rememberPlaces({ key: location.pathname, view, docs, current: () => current });
-  const jump = (doc) => {
+  // What somebody goes to, clicks into or is led to by the search is what they read, wherever it lies on the screen.
+  const attend = (doc) => {
     if (!doc) return;
-    places.go(doc);
     aim.set(doc);
     setCurrent(doc);
+  };
+  const jump = (doc) => {
+    if (doc) places.go(doc);
+    attend(doc);
+    return Boolean(doc);
   };
   pane.addEventListener("click", (event) => {
     const link = event.target.closest("[data-jump]"), mark = event.target.closest("[data-read]");
     if (mark) toggle(mark.dataset.read);
-    if (!link) return;
+    if (!link) { attend(event.target.closest(".doc")); return; }
     event.preventDefault();
-    jump(docs.find((doc) => doc.dataset.number === link.dataset.jump));
+    jump(numbered(link.dataset.jump));
   });
+  const tell = (doc) => announce(`[${doc.dataset.number}] ${doc.querySelector("h3").textContent.trim()}`);
   const step = (by) => {
     const doc = docs[Math.max(0, Math.min(docs.length - 1, docs.indexOf(current) + by))];
-    jump(doc);
-    if (doc) announce(`[${doc.dataset.number}] ${doc.querySelector("h3").textContent.trim()}`);
+    if (jump(doc)) tell(doc);
   };
   jump(places.last());
   return {
+    rail,
+    attend,
     step,
+    watch,
+    // Go there, with the focus; false where no such document is shown.
+    goTo(number) {
+      const doc = numbered(String(number));
+      if (!jump(doc)) return false;
+      view.focus({ preventScroll: true });
+      tell(doc);
+      return true;
+    },
     toggleCurrent: () => current && toggle(current.dataset.number),
+    get number() { return Number(current?.dataset.number); },
   };
-}
-
-// Gives what shows beside each document how many hits it has, and where.
-export function railCounts(pane) {
-  const rail = new Map([...pane.querySelectorAll("[data-jump]")].map((link) => [link.dataset.jump, link]));
-  return (docs, counts, where) => docs.forEach((doc, index) => {
-    const link = rail.get(doc.dataset.number), badge = link?.querySelector(".rail-hits"), hits = counts[index];
-    if (link) showHits(link, where[index]);
-    if (!badge || badge.textContent === String(hits || "")) return;
-    badge.textContent = hits || "";
-    badge.hidden = !hits;
-    badge.title = text("found", { n: hits });
-  });
 }
 
 export function startDivider() {

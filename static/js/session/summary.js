@@ -4,8 +4,11 @@ import { CITATION, DASH, GLYPHS, MARKER, NUMBERS, SEPARATORS, citedIn, linesOf, 
 const OPEN = new RegExp(`\\[[\\p{Nd}${SEPARATORS}]*$`, "u");
 const BRACKET = new RegExp(`\\[([\\p{Nd}${SEPARATORS}]*)\\]`, "gu");
 
-// Where a click on a document's number goes: {start, end, insert, caret}, or null where it stands there already.
-export function citeAt(value, caret, number) {
+// Where the number of a document goes that is cited at the caret: {start, end, insert, caret}, or null where it stands
+// there already. No word is cut in two.
+export function citeAt(value, at, number) {
+  const rest = /[\p{L}\p{N}]$/u.test(value.slice(0, at)) ? value.slice(at).match(/^[\p{L}\p{N}]*/u)[0] : "";
+  const caret = /\[[^\]\n]*$/.test(value.slice(0, at)) ? at : at + rest.length;
   const lineStart = value.lastIndexOf("\n", caret - 1) + 1;
   const lineEnd = (value.indexOf("\n", caret) + 1 || value.length + 1) - 1;
   const before = value.slice(lineStart, caret), after = value.slice(caret, lineEnd);
@@ -27,6 +30,25 @@ export function citeAt(value, caret, number) {
   }
   const insert = `${before && !/\s$/.test(before) ? " " : ""}[${number}]`;
   return { start: caret, end: caret, insert, caret: caret + insert.length };
+}
+
+// The number of the document that is cited at the caret, or nearest to it in its line; null where the line cites none.
+export function citedAt(value, caret) {
+  const lineStart = value.lastIndexOf("\n", caret - 1) + 1, place = caret - lineStart;
+  const [line] = value.slice(lineStart).split("\n", 1);
+  const away = (start, end) => Math.max(start - place, place - end, 0);
+  const cited = [...line.matchAll(CITATION)].flatMap(({ 0: bracket, index }) =>
+    [...bracket.matchAll(/\p{Nd}+/gu)].map((digits) => ({ number: numberOf(digits[0]), away: away(index + digits.index, index + digits.index + digits[0].length) })));
+  return cited.reduce((nearest, each) => (nearest && nearest.away <= each.away ? nearest : each), null)?.number ?? null;
+}
+
+// The line of the caret and the one it changes places with, above (-1) or below (1): {start, end, insert, caret}, or null.
+export function moved(value, caret, by) {
+  const lines = value.split("\n"), at = value.slice(0, caret).split("\n").length - 1, other = at + by;
+  if (other < 0 || other >= lines.length) return null;
+  const first = Math.min(at, other), start = lines.slice(0, first).reduce((n, line) => n + line.length + 1, 0);
+  const insert = `${lines[first + 1]}\n${lines[first]}`;
+  return { start, end: start + insert.length, insert, caret: caret + by * (lines[other].length + 1) };
 }
 
 export function summaryFacts(value) {

@@ -1,0 +1,199 @@
+"""Search, cite and write without a hand leaving the keys, on a laptop, at 200 % and on a phone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.e2e.conftest import Site, begin, press, ready, saved, write
+
+pytestmark = pytest.mark.browser
+
+CITING_KEYS = 1
+"""Keys that a citation may cost, from the documents and from the search."""
+
+
+def scrolled(page: Page) -> tuple[float, float]:
+    """How far the page and its documents are scrolled."""
+    return page.evaluate("[scrollY, document.querySelector('.documents').scrollTop]")
+
+
+def cites(page: Page, key: str, becomes: str) -> None:
+    """Press one key, after which the summary is this, and nothing else has changed."""
+    before = (
+        scrolled(page),
+        page.evaluate("[document.activeElement.outerHTML.slice(0, 60), String(getSelection())]"),
+    )
+    assert len(key.split()) == CITING_KEYS
+    press(page, key)
+    expect(page.locator("#editor")).to_have_value(becomes)
+    after = (
+        scrolled(page),
+        page.evaluate("[document.activeElement.outerHTML.slice(0, 60), String(getSelection())]"),
+    )
+    assert after == before
+
+
+def test_a_document_is_found_cited_and_left_again_by_keys(desk: Callable[[str], Page]) -> None:
+    page = desk("keys")
+    begin(page)
+    editor, query, count = page.locator("#editor"), page.locator("[data-query]"), page.locator("[data-count]")
+    current = page.locator("[data-jump][aria-current]")
+    expect(editor).to_be_focused()
+    press(page, "c r j")  # typed, not meant as keys
+    expect(editor).to_have_value("crj")
+    editor.fill("- Boats are late.\n- Fares rise")
+    press(page, "Control+Home End Alt+/")
+    page.keyboard.type("in part 1")
+    press(page, "Enter Enter")
+    expect(count).to_have_text("2 of 8, in 5 documents")
+    expect(query).to_be_focused()
+    first = current.get_attribute("data-jump")
+    cites(page, "Alt+c", f"- Boats are late. [{first}]\n- Fares rise")
+    press(page, "Enter Enter")
+    second = current.get_attribute("data-jump")
+    assert second != first
+    cites(page, "Alt+c", f"- Boats are late. [{first}, {second}]\n- Fares rise")
+    expect(page.locator("[data-announce]")).to_have_text(f"[{second}] cited in line 1.")
+    cites(page, "Alt+c", f"- Boats are late. [{first}, {second}]\n- Fares rise")  # once only
+    expect(page.locator("[data-notice=cited]")).to_contain_text("cited here already")
+    press(page, "Escape")
+    expect(editor).to_be_focused()
+
+    # From a citation to its document and back, the caret where it was
+    press(page, "Alt+g")
+    expect(page.locator("#documents")).to_be_focused()
+    expect(current).to_have_attribute("data-jump", str(second))
+    press(page, "Escape ArrowDown Escape")
+    press(page, "3 Enter")
+    expect(current).to_have_attribute("data-jump", "3")
+    page.locator("#doc-3 .reading p").first.select_text()
+    cites(page, "c", f"- Boats are late. [{first}, {second}]\n- Fares rise [3]")
+    press(page, "Escape Control+z")
+    expect(editor).to_have_value(f"- Boats are late. [{first}, {second}]\n- Fares rise")
+    press(page, "Escape g 9 9 Enter")
+    expect(page.locator("[data-go-to]")).to_be_focused()
+    expect(page.locator("[data-announce]")).to_have_text("There is no document 99 here.")
+    press(page, "Escape Escape Alt+ArrowUp")
+    page.keyboard.type("!")
+    expect(editor).to_have_value(f"- Fares rise!\n- Boats are late. [{first}, {second}]")
+
+    # The list of documents is one stop, and has those with hits
+    query.fill("<why> it does")
+    expect(page.locator("[data-jump]:visible")).to_have_count(2)  # the one with the hit, and where one is
+    page.get_by_role("button", name="Show all").click()
+    expect(page.locator("[data-jump]:visible")).to_have_count(5)
+    assert page.locator("[data-jump][tabindex='0']").count() == 1
+    press(page, "Tab ArrowDown ArrowDown End Enter")
+    expect(page.locator("[data-jump]").last).to_be_focused()
+    expect(page.locator("[data-jump]").last).to_have_attribute("aria-current", "true")
+
+    # Whoever pauses comes back to the very place
+    editor.focus()
+    press(page, "Control+Home ArrowRight ArrowRight")
+    saved(page)
+    page.get_by_role("button", name="Pause").click()
+    page.get_by_role("heading", name="Paused", exact=True).wait_for()
+    press(page, "Enter")
+    ready(page)
+    expect(editor).to_be_focused()
+    assert page.evaluate("editor.selectionStart") == 2
+    press(page, "Control+Enter")
+    expect(page.get_by_role("button", name="Keep writing")).to_be_focused()
+    press(page, "Control+Enter Enter")
+    expect(editor).to_be_focused()
+
+
+KEYBOARD = """(height) => {
+    Object.defineProperty(visualViewport, "height", { configurable: true, get: () => height });
+    visualViewport.dispatchEvent(new Event("resize"));
+}"""
+HIT = """() => {
+    const [hit] = CSS.highlights.get("hit-now"), range = document.createRange();
+    range.setStart(hit.startContainer, hit.startOffset);
+    range.setEnd(hit.endContainer, hit.endOffset);
+    const { left, top, bottom } = range.getBoundingClientRect();
+    return Boolean(document.elementFromPoint(left + 2, (top + bottom) / 2)?.closest(".reading"));
+}"""
+LINE = """() => {
+    const editor = document.querySelector("#editor"), { top, bottom } = editor.getBoundingClientRect();
+    const lineHeight = parseFloat(getComputedStyle(editor).lineHeight), all = editor.scrollHeight;
+    const line = top + all - editor.scrollTop - lineHeight - 2 * parseFloat(getComputedStyle(editor).paddingTop);
+    return [line, line + lineHeight, top, bottom];
+}"""
+
+
+def is_in_sight(page: Page, *, height: float) -> None:
+    """Clock, saved state and the last line of the summary are on the screen, with nothing over them."""
+    for part in ("[data-clock]", "[data-save-state]"):
+        box = page.locator(part).bounding_box()
+        assert box is not None
+        assert 0 <= box["y"] < box["y"] + box["height"] <= height, part
+        assert page.locator(part).evaluate(
+            "(each) => { const { left, top, width, height } = each.getBoundingClientRect();"
+            " return each.contains(document.elementFromPoint(left + width / 2, top + height / 2)); }"
+        ), part
+    bar = page.locator(".bar").bounding_box()
+    assert bar is not None
+    first, last, top, bottom = page.evaluate(LINE)
+    assert max(top, bar["y"] + bar["height"]) - 2 <= first < last <= min(bottom, height) + 2
+
+
+def test_clock_state_and_the_line_being_typed_stay_in_sight(
+    browser: Browser, site: Site, desk: Callable[[str], Page]
+) -> None:
+    page = desk("handy")
+    begin(page)
+    write(page, "\n".join(f"- Line {number} [1]" for number in range(1, 31)))
+    saved(page)
+    for width, height in ((683, 384), (341, 192), (390, 500)):
+        page.set_viewport_size({"width": width, "height": height})
+        page.locator("#editor").blur()
+        page.evaluate("scrollTo(0, 0)")
+        page.evaluate("document.querySelector('#editor').scrollTop = 0")
+        write(page, "x")
+        is_in_sight(page, height=height)
+        page.locator("[data-query]").fill("in part 2")
+        press(page, "Enter")
+        page.wait_for_function(HIT)
+        press(page, "F9")
+        page.locator("#editor").focus()
+        press(page, "Control+End")
+        left, right = page.locator("#documents").bounding_box(), page.locator("#editor").bounding_box()
+        assert left is not None
+        assert right is not None
+        assert left["x"] + left["width"] <= right["x"]
+        is_in_sight(page, height=height)
+        press(page, "F9")
+
+    address = page.url
+    phone = browser.new_context(
+        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, base_url=site.url
+    )
+    page = phone.new_page()
+    site.enter(page, "handy")
+    page.goto(address)
+    ready(page)
+    expect(page.locator("#editor")).not_to_be_focused()
+    page.locator("#editor").tap()
+    page.evaluate(KEYBOARD, 508)
+    press(page, "Control+End")
+    page.locator("[data-act=bullet]").tap()
+    expect(page.locator("#editor")).to_be_focused()
+    page.keyboard.type("Last")
+    page.locator("[data-act=brackets]").tap()
+    page.keyboard.type("2")
+    page.locator("[data-cite-now]").tap()
+    assert page.locator("#editor").input_value().endswith("- Last [2, 5]")
+    is_in_sight(page, height=508)
+    for button in page.locator(".key-row button").all():
+        box = button.bounding_box()
+        assert box is not None
+        assert box["height"] >= 44
+        assert box["y"] + box["height"] <= 508
+    documents = page.locator("#documents").bounding_box()
+    assert documents is not None
+    assert documents["height"] > 60
+    phone.close()
