@@ -106,7 +106,7 @@ def publish(*, publication: Publication, by: Any, now: datetime) -> Publication:
 
 def revoke(*, publication: Publication, by: Any, now: datetime) -> None:
     """Let nobody read it any more; its address stays taken."""
-    if Publication.objects.filter(pk=publication.pk, revoked_at=None).update(revoked_at=now):
+    if Publication.objects.filter(pk=publication.pk).take_back(now):
         address = publication.address
         audit.record(actor=by, action="publication.revoke", target=publication, now=now, address=address)
 
@@ -151,12 +151,12 @@ def _sheet(publication: Publication, query: QueryDict, wait_s: float) -> tuple[S
 
 
 def _first(parts: tuple[Part, ...]) -> Iterator[Part]:
-    """The sentence, headline figures, charts and the first table; nothing that is folded."""
+    """The sentence, headline figures, charts and the first table; nothing that is folded, no texts."""
     tables = 0
     for part in parts:
         if isinstance(part, Section) and not part.is_folded:
             yield from _first(part.parts)
-        elif isinstance(part, Table) and not part.is_folded and part.rows:
+        elif isinstance(part, Table) and part.rows and not (part.is_folded or part.is_listing):
             tables += 1
             if tables == 1:
                 yield part

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import uuid
-from typing import ClassVar
+from datetime import datetime
+from typing import Any, ClassVar
 
 from django.conf import settings
 from django.core.validators import RegexValidator
 from django.db import models
+from django.db.models import Q
+from django.utils.html import escape
 
 from annotation.models.studies import Study
 
@@ -18,6 +21,17 @@ class PublicationQuerySet(models.QuerySet["Publication"]):
     def live(self) -> PublicationQuerySet:
         """Those that anybody may read."""
         return self.filter(revoked_at=None, made_by__is_active=True)
+
+    def take_back(self, now: datetime) -> int:
+        """Let nobody read them any more, and keep nothing of what they showed; how many there were."""
+        return self.filter(revoked_at=None).update(revoked_at=now, fixed="", fixed_chart="")
+
+    def forget(self, annotator: Any, *, now: datetime, with_work: bool = False) -> None:
+        """Take back fixed ones that name a person or, once the work has gone, show figures of it."""
+        shown = Q(fixed__contains=escape(annotator.label))
+        if with_work:
+            shown |= Q(study__memberships__annotator=annotator)
+        self.filter(pk__in=self.exclude(fixed="").filter(shown).values("pk")).take_back(now)
 
 
 class Publication(models.Model):

@@ -34,7 +34,7 @@ from django.views.decorators.http import require_http_methods
 from pydantic import TypeAdapter
 from pydantic import ValidationError as SchemaError
 
-from annotation.models import Annotator, Removal
+from annotation.models import Annotator, Publication, Removal
 from annotation.people.removal import forget_panel_ids, going_of, remove_work, totals
 from annotation.studies.lifecycle import hand_over
 from annotation.studies.members import leave_all
@@ -214,6 +214,7 @@ def _erase(tombstone: Tombstone, *, user: User | None, annotator: Annotator | No
     if user is not None and by is not None:
         hand_over(user=user, to=by, now=now)
     if annotator is not None:
+        Publication.objects.forget(annotator, now=now, with_work=tombstone.mode == Removal.Mode.DELETED)
         _forget_name_of(annotator, label=f"Erased person {annotator.uid.hex[:6]}")
         pause_all(annotator=annotator, by=by, now=now)
         leave_all(annotator=annotator, reason="The person was erased.", by=by, now=now)
@@ -245,6 +246,7 @@ def make_nameless(*, user: User, now: datetime) -> None:
     lock(user)
     annotator = Annotator.objects.filter(user=user).first()
     if annotator is not None:
+        Publication.objects.forget(annotator, now=now)
         _forget_name_of(annotator, label=f"Former annotator {annotator.uid.hex[:6]}")
         leave_all(annotator=annotator, reason="The account has no name any more.", by=None, now=now)
         forget_panel_ids(annotator)

@@ -8,10 +8,15 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils.html import escape
 
-from annotation.models import Annotator, CoverageLabel, Publication, Study
-from benchmarks.models import AuditEvent
+from annotation.kinds import kind_named
+from annotation.models import Annotator, CoverageLabel, Membership, Publication, Removal, Study
+from benchmarks.models import AuditEvent, Document, Insight, KeyPoint, Response, Summary
+from summhay_site.accounts.models import User
+from summhay_site.operations import erasing
 from tests.annotation.labelled import make_labelled_study, make_summaries
+from tests.annotation.little import ALL, MAKERS
 from tests.conftest import make_user
 
 FORM = {"title": "How far people agree", "address": "island-ferry", "follows": "yes"}
@@ -47,6 +52,29 @@ def test_anybody_reads_the_first_look_without_names_or_ways_in(study: Study, ada
     assert {link for link in re.findall(r'<a [^>]*href="([^"]+)', shown) if not link.startswith("#")} <= {"/"}
     assert response["X-Robots-Tag"] == "noindex"
     assert AuditEvent.objects.filter(action="publication.create").exists()
+
+
+@pytest.mark.parametrize("kind", MAKERS)
+@pytest.mark.parametrize("names", ["", "on"])
+def test_no_kind_publishes_a_text_or_who_is_who(
+    kind: str, names: str, ada: Any, ben: Any, cleo: Any, login: Any
+) -> None:
+    study = MAKERS[kind](ALL, ada, (ben, cleo))
+    made = _publish(login(ada), reverse(kind_named(study.kind).results_page, args=[study.uid]), shows_names=names)
+    assert made.status_code == 302
+    pages = [Client().get(f"/public/island-ferry/{part}") for part in ("", "chart/")]
+    shown = " ".join(response.content.decode() for response in pages if response.status_code == 200)
+    words = set(re.findall(r"\w+", shown))
+    people = {*User.objects.values_list("username", flat=True), *Annotator.objects.values_list("label", flat=True)}
+    assert not words & people or (names and not words & {row.pseudonym for row in Membership.objects.all()})
+    texts = [
+        text
+        for model in (Summary, Document, Insight, KeyPoint, Response)
+        for text in model.objects.values_list("text", flat=True)
+    ]
+    assert not [text for text in texts if escape(text) in shown]
+    assert not [response.cookies for response in pages if response.cookies]
+    assert {response["Cache-Control"] for response in pages} == {"private, no-cache"}
 
 
 def test_names_and_search_engines_are_let_in_where_they_are_ticked(study: Study, ada: Any, login: Any) -> None:
@@ -98,6 +126,21 @@ def test_what_is_taken_back_is_gone_and_only_its_maker_takes_it_back(study: Stud
     assert Client().get("/public/island-ferry/").status_code == 404
     assert Client().get("/public/island-ferry/chart/").status_code == 404
     assert AuditEvent.objects.filter(action="publication.revoke").count() == 1
+
+
+@pytest.mark.parametrize(
+    ("names", "mode", "is_gone"),
+    [("on", Removal.Mode.ANONYMOUS, True), ("", Removal.Mode.ANONYMOUS, False), ("", Removal.Mode.DELETED, True)],
+)
+def test_fixed_figures_go_with_a_person_whom_they_show(
+    names: str, mode: str, is_gone: bool, study: Study, ada: Any, eve: Any, login: Any
+) -> None:
+    _publish(login(ada), _results(study), follows="", shows_names=names)
+    user = User.objects.create(username="anna")
+    Annotator.objects.filter(label="anna").update(user=user)
+    erasing.erase(user=user, mode=mode, actor=eve, now=study.created_at)
+    assert Client().get("/public/island-ferry/").status_code == (404 if is_gone else 200)
+    assert bool(Publication.objects.get().fixed) is not is_gone
 
 
 def test_nobody_publishes_what_they_do_not_work_on_or_another_page(study: Study, ada: Any, login: Any) -> None:
