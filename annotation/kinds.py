@@ -72,6 +72,7 @@ class Headline:
 
     `coefficient` names what corrects agreement for chance, where it is not Randolph's κ. `counted` says what the
     items are, with their number; of them `n_shared` have two labels or more, which is what agreement stands on.
+    `notable` are the people who are worth a look, each with why.
     """
 
     n_items: int
@@ -81,6 +82,7 @@ class Headline:
     corrected: Stat | None = None
     coefficient: str = ""
     counted: str = ""
+    notable: tuple[str, ...] = ()
 
     @property
     def n_shared(self) -> int:

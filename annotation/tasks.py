@@ -6,11 +6,13 @@ from celery import current_app, shared_task
 from django.utils import timezone
 
 from annotation import pane
+from annotation.first_looks import of_study
 from annotation.leaderboard import positions
 from annotation.models import Study
 from annotation.people import reminders
 from annotation.writing import packing, scoring, settling
 from benchmarks.engine.runs import worker_task
+from benchmarks.results.stored import LIMIT_S
 from benchmarks.tasks import SLICE
 
 
@@ -53,6 +55,13 @@ def pack_drafts() -> None:
     packing.pack_ended(now=timezone.now(), until=lambda: timezone.now() >= until)
     if timezone.now() >= until:
         pack_drafts.apply_async()
+
+
+@shared_task(soft_time_limit=LIMIT_S)
+def first_looks(uid: str) -> None:
+    """Compute what the results of a study that was closed show first."""
+    for study in Study.objects.filter(uid=uid):
+        of_study(study)
 
 
 @shared_task

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from datetime import timedelta
 from typing import Any
 
@@ -15,21 +15,26 @@ from django.utils.timezone import localdate
 from django.views.decorators.http import require_safe
 
 from annotation.kinds import Waiting, kind_named, kinds
+from annotation.leaderboard.board import LEADERBOARD
 from annotation.models import Annotator, CreditRequest, Session, Study
+from annotation.results.study import has_changed, headlines
 from annotation.studies.progress import SHOWN_DAYS, Pace, paces
-from benchmarks.models import Haystack, JudgeRun, JudgeRunItem
+from benchmarks.models import Haystack, JudgeRun, JudgeRunItem, Result
 from benchmarks.questions import sets as question_sets
+from benchmarks.results.judged import Judged, approval_notes
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import LOGGED_IN, requires
 from summhay_site.accounts.models import User
 from summhay_site.operations.system import read_alarm
 
 RESULTS_SHOWN = 3
+MOST_LOOKED_AT = 20
+"""Studies worked in, and boards that were opened, of which the home says what is worth a look."""
 BAR_STEP, BAR_HEIGHT = 14, 48
 
 
-def read_researcher(user: Any) -> dict[str, Any]:
-    """How studies stand: one's own, for admins all; corpora are shared.
+def read_researcher(user: Any, session: Mapping[str, Any]) -> dict[str, Any]:
+    """How studies stand: one's own, for admins all; corpora are shared. A session knows which results it opened.
 
     A fixed number of queries for any number of studies; counts are those of the lists that they lead to.
     """
@@ -68,7 +73,33 @@ def read_researcher(user: Any) -> dict[str, Any]:
         ),
         "waiting": waiting_for(user, studies),
         "results": _results([study for study in worked if pace[study.pk].n_done]),
+        "notable": [
+            *_worth_a_look([study for study in worked if pace[study.pk].n_done], session),
+            *_judges_to_test(user),
+        ],
     }
+
+
+def _worth_a_look(studies: list[Study], session: Mapping[str, Any]) -> Iterator[Waiting]:
+    """People of the newest studies who stand out, and figures that changed since this log-in saw them."""
+    newest = sorted(studies, key=lambda study: study.created_at, reverse=True)[:MOST_LOOKED_AT]
+    for study, shown in headlines(newest, now=timezone.now()).items():
+        url = reverse(kind_named(study.kind).results_page, args=[study.uid])
+        for person in shown.figures.notable if shown.figures else ():
+            yield Waiting(person, url, study.name)
+        if has_changed(study, shown, session):
+            yield Waiting("New figures since you last looked", url, study.name)
+
+
+def _judges_to_test(user: Any) -> list[Waiting]:
+    """Judges by whose scores leaderboards were opened, and that no test against people approves."""
+    boards = Result.objects.filter(name=LEADERBOARD.name).order_by("-looked_at").values_list("options", flat=True)
+    judges = tuple(dict.fromkeys(options["judge"] for options in boards[:MOST_LOOKED_AT]))
+    return [
+        Waiting(f"Test {note.judge}", note.url, "the leaderboard stands on its scores")
+        for note in approval_notes(Judged(judges), reader=user)
+        if note.url and (note.is_expired or not note.is_on_record)
+    ]
 
 
 def _bars(shown: list[Pace]) -> list[dict[str, Any]]:
@@ -136,7 +167,7 @@ def home(request: HtmxHttpRequest) -> HttpResponse:
     if user.has_perm("annotation.do_work") and not user.has_perm("annotation.view_study"):
         return redirect("annotation:work")
     if user.has_perm("annotation.view_study"):
-        context["research"] = read_researcher(user)
+        context["research"] = read_researcher(user, request.session)
     if user.has_perm("summhay_site.view_user"):
         context["people"] = read_admin()
     if user.has_perm("summhay_site.view_workerheartbeat"):

@@ -260,6 +260,7 @@ CELERY_TASK_ROUTES = {
     "annotation.tasks.check_texts": {"queue": FIGURES},
     "annotation.tasks.place_texts": {"queue": FIGURES},
     "annotation.tasks.pack_drafts": {"queue": FIGURES},
+    "annotation.tasks.first_looks": {"queue": FIGURES},
     "benchmarks.tasks.run_offline": {"queue": FIGURES},
     "benchmarks.tasks.compute_result": {"queue": FIGURES},
     "benchmarks.run_import": {"queue": IMPORTS},

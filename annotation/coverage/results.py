@@ -21,7 +21,7 @@ from annotation.kinds import Headline
 from annotation.models import Study
 from annotation.results.charts import small_agreement
 from annotation.results.planning import Plannable, agreement_of, published_agreement, share_of
-from annotation.results.sections import RowLinks
+from annotation.results.sections import RowLinks, notable
 from annotation.results.spending import Answers
 from annotation.results.study_results import StudyResults
 from annotation.results.table import LabelTable
@@ -86,6 +86,7 @@ class CoverageResults(StudyResults[Look, Figures]):
             people.cards["percent"],
             people.cards["randolph"],
             counted=counted % {"n": n},
+            notable=notable(people),
         )
 
     def card(self, figures: Figures) -> Chart | None:

@@ -271,7 +271,8 @@ def leaderboard(request: HtmxHttpRequest) -> HttpResponse:
     form, view, shown = shown_board(request, studies)
     board = shown.figures if shown else None
     if shown is not None and board is None:
-        return waiting_page(request, shown, {}, heading=_("Leaderboard"), region="board")
+        template = "annotation/leaderboard.html"
+        return waiting_page(request, shown, {}, heading=_("Leaderboard"), template=template, region="board")
     context: dict[str, Any] = {"form": form, "view": view, "shown": shown, "board": board, "formats": FORMAT_NAMES}
     context |= {"downloads_template": "annotation/_leaderboard_files.html", "publishes": True}
     if view is not None and board is not None:

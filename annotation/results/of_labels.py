@@ -24,7 +24,7 @@ from annotation.results.judge_sections import judge_cards, judge_parts, judge_ta
 from annotation.results.judges import JudgeReport, judge_report
 from annotation.results.people import Agreement, agreement
 from annotation.results.planning import Plannable, agreement_of
-from annotation.results.sections import people_look, people_parts, questions_look
+from annotation.results.sections import notable, people_look, people_parts, questions_look
 from annotation.results.study import OfStudy, study_or_gone
 from annotation.results.study_results import StudyResults
 from annotation.results.table import LabelTable
@@ -329,7 +329,12 @@ class LabelResults(StudyResults[OfStudy, LabelFigures]):
             return Headline(0, 0, None)
         people, n_judges = question.people, len(question.judges.rows) if question.judges else 0
         return Headline(
-            people.n_items, len(people.people), n_judges, people.cards["percent"], people.cards["randolph"]
+            people.n_items,
+            len(people.people),
+            n_judges,
+            people.cards["percent"],
+            people.cards["randolph"],
+            notable=notable(people),
         )
 
     def card(self, figures: LabelFigures) -> Chart | None:

@@ -14,7 +14,7 @@ from django.views.decorators.http import require_safe
 
 from annotation.kinds import kind_named
 from annotation.models import Study
-from annotation.results.study import waiting_for_study
+from annotation.results.study import note_seen, waiting_for_study
 from annotation.results.study_results import StudyResults
 from annotation.studies.kind import with_plans
 from annotation.studies.rows import archive_name
@@ -49,10 +49,13 @@ def study_figures(request: HtmxHttpRequest, uid: uuid.UUID, part: str = "") -> H
     now = timezone.now()
     results.settle(study, now)
     options = results.options(study, request.GET)
-    shown = look_up(results.computation, options, now=now)
+    facts = results.computation.facts(options)
+    shown = look_up(results.computation, options, now=now, facts=facts)
     if shown.figures is None:
         return waiting_for_study(request, shown, study, here=results.here, heading=str(results.heading))
     results.was_read(request, study, shown.figures)
+    if not part and shown.state == "fresh" and options == results.first(study):
+        note_seen(request.session, study, (options, facts), now)
     judged = results.judged(study, options, shown.figures)
     sheet = replace(results.sheet(study, shown.figures, request.GET), judged=judged)
     name = f"{request.resolver_match.view_name}-file" if request.resolver_match else ""

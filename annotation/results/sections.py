@@ -154,6 +154,11 @@ def stand_out(people: Agreement) -> dict[str, float]:
     return {name: without[name] for name in names if without[name] - kappa >= STANDS_OUT}
 
 
+def notable(people: Agreement) -> tuple[str, ...]:
+    """The same in words."""
+    return tuple(f"{name} (κ {value:.2f} without them)" for name, value in stand_out(people).items())
+
+
 def people_answer(people: Agreement) -> str:
     """How far people agree, and without whom they would agree more."""
     kappa, percent = people.cards["randolph"], people.cards["percent"]
@@ -162,7 +167,7 @@ def people_answer(people: Agreement) -> str:
     said = f"People agree on {100 * percent.value:.0f} % of pairs of labels, κ {spoken(kappa)}."
     if not people.without:
         return said
-    who = ", ".join(f"{name} (κ {value:.2f} without them)" for name, value in stand_out(people).items())
+    who = ", ".join(notable(people))
     nobody = f"nobody, κ rises by less than {STANDS_OUT} without any one of them"
     return f"{said} Worth a look: {who or nobody}."
 

@@ -20,6 +20,7 @@ from annotation.studies.guidelines import current_guideline, publish_guideline
 from annotation.studies.kind import Frozen, NotReady, plan_of, say_archived, work_of
 from annotation.studies.members import add_annotators
 from benchmarks import audit
+from benchmarks.engine.wakeup import enqueue
 from benchmarks.grouping import CannotMove
 from benchmarks.models import Haystack, Question, ResearchGroup
 
@@ -122,7 +123,8 @@ def open_study(*, study: Study, by: Any, now: datetime) -> Study:
 
 @transaction.atomic
 def close_study(*, study: Study, by: Any, now: datetime) -> Study:
-    """No new work can start; what a kind lets go on goes on to its end."""
+    """No new work can start; what a kind lets go on goes on to its end. Workers compute first looks."""
+    enqueue("annotation.tasks.first_looks", str(study.uid))
     return _move(study, to=Study.State.CLOSED, by=by, now=now, not_from=Study.State.ARCHIVED)
 
 

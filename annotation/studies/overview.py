@@ -28,6 +28,8 @@ TOO_FAST_MS = 5_000
 """An item that took less active time deserves a look, on every page that shows speed."""
 FAST_SHARE = 0.1
 """Where at least this share of the items took less time than that, it is pointed out."""
+SLOW_TIMES, SLOW_ITEMS = 3, 10
+"""Whose median is so many times that of the others is slow, once so many items are done."""
 MAX_REMARKS = 200
 Share = tuple[str, int, float | None]
 """An answer, how often it was given, and its share."""
@@ -179,6 +181,19 @@ def people_of(study: Study) -> list[dict[str, Any]]:
         }
         for member in rows.members
     ]
+
+
+def notable_speeds(study: Study) -> list[str]:
+    """Who of a study is fast or slow enough to be worth a look, with why. Three queries."""
+    speeds = {row["member"].annotator.label: row["speed"] for row in people_of(study) if row["speed"]}
+    said = []
+    for name, speed in speeds.items():
+        others = [other.median_ms for who, other in speeds.items() if who != name]
+        if speed.is_notable:
+            said.append(f"{name} ({percent(speed.fast.value)} of items in under {TOO_FAST_MS // 1000} s)")
+        elif len(others) > 1 and speed.n >= SLOW_ITEMS and speed.median_ms >= SLOW_TIMES * median(others):
+            said.append(f"{name} ({speed.median_seconds:.0f} s an item, others {median(others) / 1000:.0f} s)")
+    return said
 
 
 def counts_of(study: Study, group: str = "pk") -> dict[str, int]:

@@ -18,7 +18,7 @@ from annotation.results.charts import small_dots
 from annotation.results.judge_sections import judge_table
 from annotation.results.planning import Plannable, agreement_of, published_agreement
 from annotation.results.reports import ReportRefused, people_called, refuse_filters
-from annotation.results.sections import counts_of, people_parts, questions_look
+from annotation.results.sections import counts_of, notable, people_parts, questions_look
 from annotation.results.spending import Answers
 from annotation.results.study_results import StudyResults
 from annotation.verification.labels import (
@@ -152,7 +152,8 @@ class KeyPointResults(StudyResults[Look, KeyPointFigures]):
 
     def headline(self, figures: KeyPointFigures) -> Headline:
         """How many key points were judged, and how far people agree on which are kept."""
-        cards = {task.task: task.people.cards for task in figures.tasks}.get(Task.KEEP, {})
+        people = {task.task: task.people for task in figures.tasks}.get(Task.KEEP)
+        cards = people.cards if people else {}
         n = figures.n_items
         counted = (
             ngettext("%(n)d key point of the control group", "%(n)d key points of the control group", n)
@@ -160,7 +161,13 @@ class KeyPointResults(StudyResults[Look, KeyPointFigures]):
             else ngettext("%(n)d key point", "%(n)d key points", n)
         )
         return Headline(
-            n, len(figures.people), None, cards.get("percent"), cards.get("randolph"), counted=counted % {"n": n}
+            n,
+            len(figures.people),
+            None,
+            cards.get("percent"),
+            cards.get("randolph"),
+            counted=counted % {"n": n},
+            notable=notable(people) if people else (),
         )
 
     def card(self, figures: KeyPointFigures) -> Chart | None:

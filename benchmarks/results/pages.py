@@ -56,8 +56,8 @@ READ = "benchmarks.view_judge"
 def result_state(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """The line above figures that says how they stand; once newer ones are there it fetches the page anew.
 
-    Where there was nothing but this line (`whole`) the browser loads the page with its styles and scripts, as
-    where the results were deleted meanwhile because somebody was erased: the page asks for new ones.
+    Where the results were deleted meanwhile because somebody was erased, the browser loads the page, which asks
+    for new ones.
     """
     result = _result(uid)
     if result is None and request.htmx:
@@ -66,11 +66,8 @@ def result_state(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         raise Http404
     shown: Shown[Any] = Shown(None, result, timezone.now())
     has_new = bool(result.version) and result.version != request.GET.get("version", "")
-    is_whole = "whole" in request.GET
-    if has_new and is_whole:
-        return HttpResponseClientRefresh()
     here = request.htmx.current_url_abs_path or "/"
-    context = {"shown": shown, "has_new": has_new, "here": here, "is_whole": is_whole}
+    context = {"shown": shown, "has_new": has_new, "here": here}
     status = 200 if has_new or shown.is_waiting else STOP_POLLING
     return render(request, "benchmarks/_result_state.html", context, status=status)
 
@@ -100,14 +97,15 @@ def waiting_page(
     context: dict[str, Any],
     *,
     heading: str,
+    template: str = "results/sheet.html",
     head: str = "",
     region: str = "figures",
 ) -> HttpResponse:
-    """A page of figures before there are any: it says so, and becomes the page once they are there.
+    """A page of figures before there are any: it has the frame of its `template`, and fills in place.
 
     `head` is a template that stands above in place of the heading, `region` the id of what htmx swaps on the page.
     """
-    context = {**context, "shown": shown, "heading": heading, "head": head, "region": region, "is_whole": True}
+    context = {**context, "shown": shown, "heading": heading, "frame": template, "head": head, "region": region}
     return page(request, "benchmarks/result_waiting.html", context, part="figures")
 
 
@@ -300,7 +298,9 @@ class FigurePage(Generic[F]):
         self.shown, context, heading = self.look_up(), self.beside(), str(self.heading)
         figures = self.shown.figures
         if figures is None:
-            return waiting_page(self.request, self.shown, context, heading=heading, head=self.head)
+            return waiting_page(
+                self.request, self.shown, context, heading=heading, template=self.template, head=self.head
+            )
         context |= {
             "heading": heading,
             "about": self.about,

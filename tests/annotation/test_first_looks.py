@@ -8,10 +8,14 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
+from annotation.kinds import kind_named
+from annotation.studies import lifecycle
 from benchmarks.results.sheet import MOST_CARDS, Card, Cards, Fragment, Note, Section, first_look
 from tests.annotation.labelled import make_labelled_study, make_summaries
+from tests.annotation.little import ALL, MAKERS
 from tests.annotation.test_validation import make as make_validation
 from tests.annotation.test_validation import make_judged, say
+from tests.makers import NOW
 
 MOST_LINKS, MOST_WORDS, MOST_FIELDS = 25, 400, 1
 HIDDEN = (
@@ -59,6 +63,22 @@ def assert_answers_first(address: str, client: Any) -> str:
     assert len(re.findall(r"<(?:select|textarea|input(?![^>]*hidden))", seen)) <= MOST_FIELDS
     assert len(re.sub(r"<[^>]+>", " ", seen).split()) <= MOST_WORDS
     return seen
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("kind", MAKERS)
+def test_results_of_a_closed_study_wait_for_nothing(
+    kind: str, ada: Any, ben: Any, cleo: Any, login: Any, settings: Any, django_capture_on_commit_callbacks: Any
+) -> None:
+    study = MAKERS[kind](ALL, ada, (ben, cleo))
+    page = reverse(kind_named(study.kind).results_page, args=[study.uid])
+    settings.RESULTS_AT_ONCE = False
+    assert "are being computed" in login(ada).get(page).text
+    with django_capture_on_commit_callbacks(execute=True):
+        lifecycle.close_study(study=study, by=ada, now=NOW)
+    seen = login(ada).get(page).text
+    assert "being computed" not in seen
+    assert "being drawn" not in seen
 
 
 def test_what_does_not_fit_the_first_look_is_folded() -> None:

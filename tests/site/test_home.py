@@ -57,7 +57,7 @@ def test_a_researcher_is_led_step_by_step_until_a_study_is_open(ada: Any, ben: A
 
 def test_a_researcher_counts_only_studies_of_ones_own(ada: Any, eve: Any, ben: Any) -> None:
     make_session(annotator=ben, state="running")
-    mine, all_of_them = read_researcher(ada), read_researcher(eve)
+    mine, all_of_them = read_researcher(ada, {}), read_researcher(eve, {})
     counts = ("studies", "tasks", "sessions_running")
     assert [mine[name] for name in counts] == [0, 0, 0]
     assert [all_of_them[name] for name in counts] == [1, 1, 1]
@@ -118,7 +118,7 @@ def test_a_researchers_counts_are_those_of_the_lists(ada: Any, ben: Any, login: 
     type(first).objects.filter(pk=first.pk).update(state="done", n_answered=F("n_questions"))
     make_haystack(key="practice", is_practice=True)
     make_questions(2)
-    seen = read_researcher(ada)
+    seen = read_researcher(ada, {})
     assert (seen["tasks"], seen["tasks_done"]) == (6, 2)
     client = login(ada)
     listed = [row.record for row in client.get("/studies/").context["table"].rows]

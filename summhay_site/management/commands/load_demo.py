@@ -8,7 +8,9 @@ from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
+from annotation import first_looks
 from summhay_site.demo import player
+from summhay_site.models import User
 
 
 class Command(BaseCommand):
@@ -26,6 +28,10 @@ class Command(BaseCommand):
         """Load, and print the logins."""
         if settings.HTTPS:
             raise CommandError("The demo has passwords that everybody knows; it is not loaded where HTTPS is on.")
+        is_new = not player.is_loaded()
         player.load(now=timezone.now(), say=lambda text: self.stdout.write(f"  loading {text}"))
+        if is_new:
+            self.stdout.write("  computing what results show first")
+            first_looks.of_demo(User.objects.get(username="ada"))
         if options["logins"]:
             self.stdout.write(player.login_table())
