@@ -29,7 +29,7 @@ from summhay_site.operations.system import read_alarm
 
 RESULTS_SHOWN = 3
 MOST_LOOKED_AT = 20
-"""Studies worked in, and boards that were opened, of which the home says what is worth a look."""
+"""Studies, and boards that were opened, of which the home says what is worth a look."""
 BAR_STEP, BAR_HEIGHT = 14, 48
 
 
@@ -74,7 +74,7 @@ def read_researcher(user: Any, session: Mapping[str, Any]) -> dict[str, Any]:
         "waiting": waiting_for(user, studies),
         "results": _results([study for study in worked if pace[study.pk].n_done]),
         "notable": [
-            *_worth_a_look([study for study in worked if pace[study.pk].n_done], session),
+            *_worth_a_look([study for study in studies.values() if study.state != Study.State.DRAFT], session),
             *_judges_to_test(user),
         ],
     }

@@ -97,14 +97,14 @@ def note_seen(session: Any, study: Study, facts: object, now: datetime) -> None:
 
 def headlines(studies: Sequence[Study], *, now: datetime) -> dict[Study, Shown[Headline]]:
     """The headlines of studies as last computed, each in sight of its research group as its pages are."""
-    found: dict[Study, Shown[Headline]] = {}
+    by_study: dict[Study, Shown[Headline]] = {}
     for group in {study.group_id for study in studies}:
         of_group = [study for study in studies if study.group_id == group]
         with sight.seeing(sight.current()):
             sight.within(group)
             shown = look_up_many(HEADLINE, [OfStudy(study.pk) for study in of_group], now=now)
-        found |= zip(of_group, shown, strict=True)
-    return found
+        by_study |= zip(of_group, shown, strict=True)
+    return by_study
 
 
 def has_changed(study: Study, shown: Shown[Headline], session: Mapping[str, Any]) -> bool:

@@ -9,7 +9,9 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.urls import reverse
 
+from annotation.kinds import kind_named
 from annotation.models import Session, Study
 from annotation.studies.kind import work_of
 from annotation.validation.results import results_of
@@ -29,7 +31,9 @@ MOST_OF_OVERVIEW, MOST_OF_JUDGE = 20, 25
 
 
 @pytest.mark.django_db
-def test_the_demo_loads_once_with_past_work_of_several_people_and_always_the_same_figures(client: Any) -> None:
+def test_the_demo_loads_once_with_past_work_of_several_people_and_always_the_same_figures(
+    client: Any, settings: Any
+) -> None:
     makers.make_haystack().delete()
     User.objects.create_user(username="somebody").delete()  # now no primary key is what it is in an empty database
     said = io.StringIO()
@@ -54,6 +58,12 @@ def test_the_demo_loads_once_with_past_work_of_several_people_and_always_the_sam
         "false_discovery_rate": 0.3189,
         "false_omission_rate": 0.1667,
     }
+    settings.RESULTS_AT_ONCE = False
+    pages = [kind_named(study.kind).results_page for study in Study.objects.all()]
+    looks = [reverse(page, args=[study.uid]) for page, study in zip(pages, Study.objects.all(), strict=True)]
+    looks += ["/leaderboard/", "/leaderboard/position/", "/questions/recall/"]
+    assert [look for look in looks if "being computed" in client.get(look).text] == []
+    settings.RESULTS_AT_ONCE = True
     validation = results_of(Study.objects.get(kind="validation"))
     assert (validation.n_answered, validation.is_shown) == (24, False)
     assert [one.name for one in validation.evaluation.people] == ["Dana Voss", "Emil Hart"]

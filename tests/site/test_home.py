@@ -11,6 +11,7 @@ import pytest
 from django.contrib.auth import get_user_model
 from django.db.models import F
 from django.test import Client
+from django.urls import reverse
 from django.utils import timezone
 
 from annotation.coverage.collect import coverage_table
@@ -18,11 +19,12 @@ from annotation.linking import disputes
 from annotation.models import DraftRevision, Study
 from annotation.studies.progress import Pace
 from benchmarks.engine import versions
-from benchmarks.models import JudgeRun
+from benchmarks.models import JudgeRun, Result
 from summhay_site.home import read_researcher, waiting_for
 from summhay_site.operations import system
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.makers import (
+    NOW,
     make_assignment,
     make_haystack,
     make_linking_study,
@@ -100,10 +102,11 @@ def test_every_link_of_the_page_leads_somewhere(ada: Any, ben: Any, eve: Any, lo
 
 
 def test_each_home_takes_few_queries(
-    ada: Any, ben: Any, eve: Any, login: Any, django_assert_max_num_queries: Callable[..., Any]
+    ada: Any, ben: Any, eve: Any, login: Any, settings: Any, django_assert_max_num_queries: Callable[..., Any]
 ) -> None:
+    settings.RESULTS_AT_ONCE = False
     make_session(annotator=ben, state="running")
-    for user, most in ((ben, 4), (ada, 18), (eve, 20)):
+    for user, most in ((ben, 4), (ada, 18), (eve, 22)):
         client = login(user)
         with django_assert_max_num_queries(most):
             client.get("/")
@@ -193,6 +196,27 @@ def test_a_late_text_waits_until_it_is_decided(ada: Any, ben: Any, now: Any) -> 
     assert waiting(ada) == {"1 late text to review": study.name}
     session.late_decisions.create(revision=row, is_accepted=False, reason="too late", by=ada, at=now)
     assert waiting(ada) == {}
+
+
+def test_what_is_worth_a_look_is_named_until_it_has_been_looked_at(ada: Any, login: Any) -> None:
+    people = ("anna", "bert", "cora")
+    study = make_labelled_study(summaries=make_summaries(), people=people, researcher=ada, noise=0.1)
+    for label in study.coveragelabels.filter(annotator__label="cora"):
+        covers = label.coverage == "none"
+        label.coverage, label.lines, label.is_linked = ("full", [2], True) if covers else ("none", [], False)
+        label.save()
+    client, results = login(ada), reverse("annotation:study-figures", args=[study.uid])
+    assert "Worth a look" in (page := _home(client))
+    assert re.search(rf'{results}">cora \(κ \d\.\d\d without them\)', page)
+    assert "New figures" not in page
+    client.get("/leaderboard/")
+    assert re.search(r'href="/approvals/judges/[^"]+">Test (kind|strict)', _home(client))
+    client.get(results)
+    study.coveragelabels.filter(annotator__label="bert").delete()
+    Result.objects.update(checked_at=NOW - timedelta(days=1))
+    assert "New figures since you last looked" in _home(client)
+    client.get(results)
+    assert "New figures" not in _home(client)
 
 
 def test_a_paused_run_waits_for_somebody(ada: Any, login: Any, now: Any) -> None:
