@@ -142,6 +142,9 @@ class Point(NamedTuple):
     right: Mapping[str, Hashable]
 
 
+ABOUT = "Simulated annotators of known error rates; no person did this work."
+
+
 class Person(NamedTuple):
     """Answers of a simulated annotator, and how many of them differ from the truth, part by part."""
 
@@ -181,15 +184,9 @@ def simulate(
     if Study.objects.filter(name=name).exists():
         raise StudyExists(f"There is a study “{name}”; nothing was written into it.")
     rows = {label: Annotator.objects.create(label=label, created_at=now) for label in people}
-    about = "Simulated annotators of known error rates; no person did this work."
+    details = Details(name=name, description=ABOUT)
     study = simulated.make(
-        chosen,
-        details=Details(name=name, description=about),
-        annotators=rows.values(),
-        researchers=researchers,
-        by=None,
-        now=now,
-        seed=seed,
+        chosen, details=details, annotators=rows.values(), researchers=researchers, by=None, now=now, seed=seed
     )
     items = {item.pk: item for item in study.label_items.select_related(*simulated.rows).order_by("pk")}
     points = _points(kind, simulated, study, items)
@@ -225,11 +222,16 @@ def simulate(
     Study.objects.filter(pk=study.pk).update(state=Study.State.CLOSED)
     study.refresh_from_db()
     ordinary = [each for pk, item in items.items() if item.role == LabelItem.Role.ORDINARY for each in points[pk]]
-    truth: dict[str, Counter[str]] = defaultdict(Counter)
-    for each in ordinary:
-        for part, value in each.right.items():
-            truth[part][str(value)] += 1
-    return Simulation(study, done, len(ordinary), truth)
+    return Simulation(study, done, len(ordinary), _counted(ordinary))
+
+
+def _counted(points: Iterable[Point]) -> Mapping[str, Mapping[str, int]]:
+    """How often each value of each part is right."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for point in points:
+        for part, value in point.right.items():
+            counts[part][str(value)] += 1
+    return counts
 
 
 def _points(

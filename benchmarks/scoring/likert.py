@@ -69,11 +69,8 @@ def balanced(
     n_clusters, n_of = len(sums[0]), np.bincount(of)
     pairs = list(combinations(range(len(names)), 2))
     estimates = _estimates(*sums)
-    without = np.full((n_clusters, len(estimates)), np.nan)
-    if has_interval and n_clusters >= MIN_CLUSTERS:
-        without = np.stack(
-            [_estimates(*(part[np.arange(n_clusters) != at] for part in sums)) for at in range(n_clusters)]
-        )
+    is_resampled = has_interval and n_clusters >= MIN_CLUSTERS
+    without = _without_each(sums) if is_resampled else np.full((n_clusters, len(estimates)), np.nan)
 
     def stat(at: int, n: int, ends: tuple[float, float]) -> Stat:
         value, left_out = float(estimates[at]), without[:, at]
@@ -107,6 +104,12 @@ def balanced(
         },
         {key: int(presence[:, pair].all(axis=1).sum()) for key, pair in zip(keys, pairs, strict=True)},
     )
+
+
+def _without_each(sums: tuple[Floats, ...]) -> Floats:
+    """Estimates without each cluster in turn, shape (clusters, estimates)."""
+    n = len(sums[0])
+    return np.stack([_estimates(*(part[np.arange(n) != at] for part in sums)) for at in range(n)])
 
 
 def _normal_equations(values: Floats, systems: Ints, clusters: Ints, n_systems: int) -> tuple[Floats, ...]:

@@ -136,14 +136,7 @@ def replaceability(
             f"judge and somebody else labelled; the test takes {MIN_ANNOTATORS}",
             left_out,
         )
-    compared = []
-    for at in tested:
-        usable, others = _there(codes, at), np.arange(codes.shape[1]) != at
-        means = np.nanmean(near[usable][:, [at, -1]][:, :, others], axis=2)
-        if distance is Distance.RMSE:  # to the 12th digit, so that equal ones are equal
-            means = -np.sqrt(means, dtype=np.float64).round(12)
-        theirs, its = means.T
-        compared.append((at, usable, theirs, its))
+    compared = [_compared(at, codes, near, distance) for at in tested]
     tests = [_against(*test, index, epsilon) for test in compared]
     won = false_discovery_control([test.p for test in tests], method="by") <= ALPHA
     against = tuple(replace(test, is_won=is_won) for test, is_won in zip(tests, won.tolist(), strict=True))
@@ -159,6 +152,16 @@ def replaceability(
         power=_power(tests, epsilon),
         distance=distance,
     )
+
+
+def _compared(at: int, codes: Ints, near: Floats, distance: Distance) -> tuple[int, Bools, Floats, Floats]:
+    """Items of annotator `at` and others, and how near the annotator and the judge are to the others on each."""
+    usable, others = _there(codes, at), np.arange(codes.shape[1]) != at
+    means = np.nanmean(near[usable][:, [at, -1]][:, :, others], axis=2)
+    if distance is Distance.RMSE:  # to the 12th digit, so that equal ones are equal
+        means = -np.sqrt(means, dtype=np.float64).round(12)
+    theirs, its = means.T
+    return at, usable, theirs, its
 
 
 def _usable(people: Ints, judge: Ints) -> Bools:

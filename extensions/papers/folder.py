@@ -164,14 +164,8 @@ def write_paper(
         "made_at": now.isoformat(),
         "made_with": {"name": "summhay", "version": program()},
         "studies": [
-            {
-                "name": part.name,
-                "slug": part.slug,
-                "kind": part.kind,
-                "archive": part.archive,
-                "beyond_archive": dict(part.beyond),
-                **part.more,
-            }
+            {name: getattr(part, name) for name in ("name", "slug", "kind", "archive")}
+            | {"beyond_archive": dict(part.beyond), **part.more}
             for part in parts
         ],
         "n_numbers": len(numbers),
