@@ -21,7 +21,7 @@ from django.db import transaction
 from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
-from django.template.loader import render_to_string
+from django.template import engines
 from django.test import RequestFactory
 from django.urls import Resolver404, path, resolve
 from django.utils import timezone
@@ -30,23 +30,20 @@ from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.kinds import kind_named
-from annotation.leaderboard.answer import Layout
-from annotation.leaderboard.sheet import sheet as board_sheet
-from annotation.leaderboard.views import shown_board, studies_of
+from annotation.leaderboard.views import laid_out, shown_board, studies_of
 from annotation.models import Publication, Study
 from benchmarks import audit
 from benchmarks.access import sight
-from benchmarks.leaderboard.retrieval_words import names_of
+from benchmarks.results.drawings import WAIT_S, drawings_of
 from benchmarks.results.sheet import Cards, Cell, Drawing, Note, Part, Row, Section, Sheet, Table
-from benchmarks.results.stored import FILE_WAIT_S, Shown, look_up
+from benchmarks.results.stored import FILE_WAIT_S
 from benchmarks.web.charts import Dots
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import public, requires
 
 BOARD = "annotation:leaderboard"
 LONGEST = 2000
-TRIES = 8
-"""Somebody who publishes figures as they are now waits for their drawings as long as for a file."""
+PARTS = "{% load sheets %}{% sheet_parts parts %}"
 
 
 class NothingYet(Exception):
@@ -90,7 +87,7 @@ def publish(*, publication: Publication, by: Any, now: datetime) -> Publication:
     publication.made_by, publication.made_at = by, now
     try:
         parts, version = first_look(publication, wait_s=FILE_WAIT_S)
-        html, chart = _html(parts, tries=TRIES), _html(_charts(parts))
+        html, chart = _html(parts, wait_s=FILE_WAIT_S), _html(_charts(parts))
     except NothingYet:
         if not publication.follows:
             raise
@@ -118,36 +115,30 @@ def first_look(publication: Publication, *, wait_s: float = 0) -> tuple[tuple[Pa
         NothingYet: there are no figures yet.
         Http404: its maker no longer sees them, or there is nothing to show.
     """
-    query = QueryDict(publication.query)
-    with sight.seeing(sight.of(publication.made_by)):
-        whole, shown = _sheet(publication, query, wait_s)
-    if whole is None or shown is None:
+    query, maker, study = QueryDict(publication.query), publication.made_by, publication.study
+    with sight.seeing(sight.of(maker)):
+        if study is None:
+            request: Any = RequestFactory().get("/", query)
+            request.user = maker
+            studies = studies_of(request)
+            _form, view, shown = shown_board(request, studies, wait_s=wait_s)
+            if view is None or shown is None:
+                raise Http404
+            board = shown.figures
+            whole = None if board is None else laid_out(board, view, request, studies)
+        else:
+            get_object_or_404(Study.objects.readable_by(maker), pk=study.pk)
+            results = kind_named(study.kind).results_of(study)
+            options = results.options(study, query)
+            if not publication.shows_names:
+                options = results.archived(options)  # people without an account too
+            shown, whole = results.laid_out(study, options, query, now=timezone.now(), wait_s=wait_s)
+    if whole is None:
         raise NothingYet
     parts = tuple(_public(part) for part in _first(whole.shown(query.get("view", ""))))
     if not parts:
         raise Http404
     return parts, shown.version
-
-
-def _sheet(publication: Publication, query: QueryDict, wait_s: float) -> tuple[Sheet | None, Shown[Any] | None]:
-    maker, study = publication.made_by, publication.study
-    if study is None:
-        request: Any = RequestFactory().get("/", query)
-        request.user = maker
-        _form, view, board = shown_board(request, wait_s=wait_s)
-        if view is None or board is None:
-            raise Http404
-        if board.figures is None:
-            return None, board
-        names = names_of(board.figures.settings)
-        return board_sheet(Layout(board.figures, view, names, query, tuple(studies_of(request)))), board
-    get_object_or_404(Study.objects.readable_by(maker), pk=study.pk)
-    results = kind_named(study.kind).results_of(study)
-    options = results.options(study, query)
-    if not publication.shows_names:
-        options = results.archived(options)  # people without an account too
-    shown = look_up(results.computation, options, now=timezone.now(), wait_s=wait_s)
-    return (None if shown.figures is None else results.sheet(study, shown.figures, query)), shown
 
 
 def _first(parts: tuple[Part, ...]) -> Iterator[Part]:
@@ -189,20 +180,17 @@ def _charts(parts: tuple[Part, ...]) -> tuple[Part, ...]:
     return tuple(part for part in parts if isinstance(part, Drawing))[:1]
 
 
-def _html(parts: tuple[Part, ...], *, tries: int = 1) -> SafeString:
-    """The parts as HTML; each try waits a moment for the drawings of charts.
+def _html(parts: tuple[Part, ...], *, wait_s: float = WAIT_S) -> SafeString:
+    """The parts as HTML, once their charts are drawn.
 
     Raises:
-        NothingYet: a chart is still being drawn.
+        NothingYet: the charts are still being drawn after `wait_s` seconds.
     """
-    html = render_to_string(
-        "annotation/_published_parts.html", {"parts": parts, "is_public": True}, request=RequestFactory().get("/")
-    )
-    if any(isinstance(part, Drawing) for part in parts) and "<svg" not in html:
-        if tries > 1:
-            return _html(parts, tries=tries - 1)
+    drawings = drawings_of(Sheet(parts).charts, now=timezone.now(), wait_s=wait_s).values()
+    if drawings and all(drawing.figures is None for drawing in drawings):
         raise NothingYet
-    return html
+    context = {"parts": parts, "is_public": True}
+    return SafeString(engines["django"].from_string(PARTS).render(context, RequestFactory().get("/")))
 
 
 def _of(user: Any, address: str) -> tuple[Study | None, str]:

@@ -26,13 +26,13 @@ from annotation.adjudication.deciding import OPEN, Deciding, Dispute, Said, narr
 from annotation.adjudication.decisions import PAGE, DecisionRefused
 from annotation.kinds import kind_named
 from annotation.models import Study
-from annotation.studies.guidelines import current_guideline, render_markdown
+from annotation.studies.guidelines import current_guideline
 from annotation.studies.kind import with_plans
 from annotation.studies.rows import objects
 from annotation.studies.scope import uid_in
 from benchmarks.access import sight
 from benchmarks.web.downloads import csv_download, jsonl_download
-from benchmarks.web.pages import HtmxHttpRequest, page
+from benchmarks.web.pages import HtmxHttpRequest, page, render_markdown
 from benchmarks.web.permissions import requires, saw_insights
 
 PARAMETER = "blind"

@@ -24,7 +24,6 @@ from annotation.kinds import kind_named
 from annotation.leaderboard.forms import ViewForm as BoardForm
 from annotation.leaderboard.views import shown_board
 from annotation.models import Study
-from annotation.studies.guidelines import render_markdown
 from annotation.studies.kind import with_plans
 from annotation.studies.rows import archive_name
 from benchmarks.io.schemas import summhay
@@ -35,7 +34,7 @@ from benchmarks.results.drawings import FILE, FileLook
 from benchmarks.results.pages import waiting_file
 from benchmarks.results.stored import FILE_WAIT_S, Shown, look_up, look_up_all, look_up_many
 from benchmarks.web.downloads import as_file, download
-from benchmarks.web.pages import HtmxHttpRequest, page
+from benchmarks.web.pages import HtmxHttpRequest, page, render_markdown
 from benchmarks.web.permissions import requires, saw_insights
 
 EVERYTHING = "annotation.delete_study"

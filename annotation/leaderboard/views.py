@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -28,7 +28,7 @@ from benchmarks.models import Haystack
 from benchmarks.results.approval_notes import as_comments, with_approval_column
 from benchmarks.results.judged import ApprovalNote, approval_notes
 from benchmarks.results.pages import sheet_file, waiting_file, waiting_page
-from benchmarks.results.sheet import Measure, Name, Row, Table, Unit
+from benchmarks.results.sheet import Measure, Name, Row, Sheet, Table, Unit
 from benchmarks.results.stored import FILE_WAIT_S, WAIT_S, Shown, look_up
 from benchmarks.results.writing import STAT_COLUMNS, Origin, stat_cells, tex
 from benchmarks.scoring.components import Minutes
@@ -277,7 +277,7 @@ def leaderboard(request: HtmxHttpRequest) -> HttpResponse:
     context |= {"downloads_template": "annotation/_leaderboard_files.html", "publishes": True}
     if view is not None and board is not None:
         context |= {"judge": view.judge, "unjudged": unjudged(view)}
-        context["sheet"] = sheet(Layout(board, view, names_of(board.settings), request.GET, tuple(studies)))
+        context["sheet"] = laid_out(board, view, request, studies)
         context["files_url"] = reverse("annotation:leaderboard-figures", args=["x"]).removesuffix("x")
     return page(request, "annotation/leaderboard.html", context, part="board")
 
@@ -293,9 +293,7 @@ def leaderboard_figures(request: HttpRequest, name: str) -> HttpResponseBase:
     board = shown.figures
     if board is None:
         return waiting_file(request, shown, name=name)
-    is_drawn = name.startswith("board-chart.")
-    names = names_of(board.settings) if is_drawn else {setting: setting for setting in board.settings}
-    whole = sheet(Layout(board, view, names, request.GET, is_whole=True))
+    whole = laid_out(board, view, request, has_keys=not name.startswith("board-chart."), is_whole=True)
     as_json = {"data_version": shown.version, "rows": board_as_json(board, with_intervals=True)}
     prefix, origin = f"leaderboard-{shown.version}-", _origin(view, shown)
     return sheet_file(request, whole, name, as_json=as_json, prefix=prefix, origin=origin)
@@ -340,6 +338,20 @@ def shown_board(
         return form, None, None
     look = Look.at(view, studies_of(request) if studies is None else studies)
     return form, view, look_up(LEADERBOARD, look, now=timezone.now(), wait_s=wait_s)
+
+
+def laid_out(
+    board: Board,
+    view: View,
+    request: HttpRequest,
+    studies: Iterable[Study] = (),
+    *,
+    has_keys: bool = False,
+    is_whole: bool = False,
+) -> Sheet:
+    """The sheet of a board as its address asks for it; with `has_keys` retrievers have their names of files."""
+    names = {setting: setting for setting in board.settings} if has_keys else names_of(board.settings)
+    return sheet(Layout(board, view, names, request.GET, tuple(studies), is_whole))
 
 
 def studies_of(request: HttpRequest) -> QuerySet[Study]:

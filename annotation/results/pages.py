@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import uuid
-from dataclasses import replace
 from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
@@ -19,7 +18,7 @@ from annotation.results.study_results import StudyResults
 from annotation.studies.kind import with_plans
 from annotation.studies.rows import archive_name
 from benchmarks.results.pages import sheet_file, shown_of, waiting_file
-from benchmarks.results.stored import FILE_WAIT_S, look_up
+from benchmarks.results.stored import FILE_WAIT_S
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 
@@ -50,14 +49,12 @@ def study_figures(request: HtmxHttpRequest, uid: uuid.UUID, part: str = "") -> H
     results.settle(study, now)
     options = results.options(study, request.GET)
     facts = results.computation.facts(options)
-    shown = look_up(results.computation, options, now=now, facts=facts)
-    if shown.figures is None:
+    shown, sheet = results.laid_out(study, options, request.GET, now=now, facts=facts)
+    if shown.figures is None or sheet is None:
         return waiting_for_study(request, shown, study, here=results.here, heading=str(results.heading))
     results.was_read(request, study, shown.figures)
     if not part and shown.state == "fresh" and options == results.first(study):
         note_seen(request.session, study, (options, facts), now)
-    judged = results.judged(study, options, shown.figures)
-    sheet = replace(results.sheet(study, shown.figures, request.GET), judged=judged)
     name = f"{request.resolver_match.view_name}-file" if request.resolver_match else ""
     files_url = reverse(name, args=[study.uid, "x"]).removesuffix("x")
     context = {
@@ -88,12 +85,10 @@ def study_figures_file(request: HttpRequest, uid: uuid.UUID, name: str, part: st
     now = timezone.now()
     results.settle(study, now)
     options = results.public(results.options(study, request.GET))
-    shown = look_up(results.computation, options, now=now, wait_s=FILE_WAIT_S)
-    if shown.figures is None:
+    shown, sheet = results.laid_out(study, options, request.GET, now=now, wait_s=FILE_WAIT_S)
+    if shown.figures is None or sheet is None:
         return waiting_file(request, shown, name=name)
     results.was_read(request, study, shown.figures)
-    judged = results.judged(study, options, shown.figures)
-    sheet = replace(results.sheet(study, shown.figures, request.GET), judged=judged)
     as_json = results.as_json(shown.figures)
     if isinstance(as_json, dict):
         as_json = {"data_version": shown.version, **as_json}

@@ -23,6 +23,7 @@ from annotation.studies.rows import origin_of
 from benchmarks.results.computation import Computation
 from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import Sheet
+from benchmarks.results.stored import WAIT_S, Shown, look_up
 from benchmarks.results.writing import Origin
 from benchmarks.web.charts import Chart
 
@@ -54,6 +55,23 @@ class StudyResults(ABC, Generic[O, F]):
     @abstractmethod
     def sheet(self, study: Study, figures: F, query: QueryDict) -> Sheet:
         """The figures laid out; `query` is the address, for links that keep what was chosen."""
+
+    def laid_out(
+        self,
+        study: Study,
+        options: O,
+        query: QueryDict,
+        *,
+        now: datetime,
+        wait_s: float = WAIT_S,
+        facts: object = None,
+    ) -> tuple[Shown[F], Sheet | None]:
+        """The stored figures of these options with their sheet, None while they are being computed."""
+        shown = look_up(self.computation, options, now=now, wait_s=wait_s, facts=facts)
+        if shown.figures is None:
+            return shown, None
+        judged = self.judged(study, options, shown.figures)
+        return shown, replace(self.sheet(study, shown.figures, query), judged=judged)
 
     @abstractmethod
     def as_json(self, figures: F) -> Any:

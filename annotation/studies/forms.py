@@ -269,7 +269,7 @@ class PeopleForm(forms.Form):
 class ReasonForm(forms.Form):
     """Why something is done; kept in the log."""
 
-    reason = forms.CharField(label=_("Reason"), max_length=500, widget=forms.Textarea(attrs={"rows": 2}))
+    reason = forms.CharField(label=_("Reason"), max_length=2000, widget=forms.Textarea(attrs={"rows": 2}))
 
 
 class CloneForm(forms.Form):

@@ -1,22 +1,21 @@
-"""Guidelines of a study: versions that are only ever added. Markdown as safe HTML; texts in other languages."""
+"""Guidelines of a study: versions that are only ever added; texts in other languages."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable
 from datetime import datetime
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from django.db import transaction
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 from django.utils.translation import get_language, gettext
-from markdown_it import MarkdownIt
 
 from annotation.kinds import kind_named
 from annotation.models import Guideline, Study
 from benchmarks import audit
+from benchmarks.web.pages import render_markdown
 
 
 def unwrapped(text: str) -> str:
@@ -79,28 +78,6 @@ def translation_of(guideline: Guideline) -> str:
 def guideline_html(guideline: Guideline | None) -> SafeString | str:
     """Guidelines as annotators read them: in their language where they are ours, else as they were written."""
     return render_markdown(translation_of(guideline) or guideline.body) if guideline else ""
-
-
-@lru_cache(maxsize=64)
-def render_markdown(body: str) -> SafeString:
-    """HTML of a text that somebody typed: no raw HTML, no images, headings one level down, safe links only."""
-    parser = _parser()
-    tokens = parser.parse(body)
-    for token in tokens:
-        if token.type in {"heading_open", "heading_close"}:
-            token.tag = f"h{min(6, int(token.tag[1]) + (1 if token.tag == 'h1' else 0))}"
-        for child in token.children or ():
-            if child.type == "link_open":
-                child.attrSet("rel", "noopener noreferrer")
-    html: str = parser.renderer.render(tokens, parser.options, {})
-    return mark_safe(html)  # noqa: S308  raw HTML is off in the parser, everything else it escapes
-
-
-@lru_cache(maxsize=1)
-def _parser() -> MarkdownIt:
-    return (
-        MarkdownIt("commonmark", {"html": False}).enable("table").disable(["image", "html_block", "html_inline"])
-    )
 
 
 def in_active_language(path: Path) -> Path:

@@ -42,7 +42,7 @@ from benchmarks.models import Haystack
 from benchmarks.questions.sets import sets
 from benchmarks.web.groups import may_move
 from benchmarks.web.lists import Column, ListPage, ListTable, Search
-from benchmarks.web.pages import HtmxHttpRequest, page
+from benchmarks.web.pages import HtmxHttpRequest, page, render_markdown
 from benchmarks.web.permissions import requires, saw_insights
 
 
@@ -323,7 +323,7 @@ def guidelines_edit(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         "newest": newest,
         "seen": seen,
         "versions": study.guidelines.select_related("created_by").order_by("-version"),
-        "html": guidelines.render_markdown(shown),
+        "html": render_markdown(shown),
     }
     return page(request, "annotation/study_guidelines_edit.html", context, status=_status(request, form, seen))
 
@@ -349,7 +349,7 @@ def guidelines_version(request: HtmxHttpRequest, uid: uuid.UUID, version: int) -
     context = {
         "study": study,
         "guideline": guideline,
-        "html": guidelines.render_markdown(guideline.body),
+        "html": render_markdown(guideline.body),
     }
     return page(request, "annotation/study_guidelines_version.html", context)
 
@@ -377,7 +377,7 @@ def consent_edit(request: HtmxHttpRequest) -> HttpResponse:
         "seen": seen,
         "is_outdated": is_outdated,
         "versions": ConsentText.objects.with_counts(),
-        "html": guidelines.render_markdown(shown),
+        "html": render_markdown(shown),
     }
     return page(request, "annotation/consent_edit.html", context, status=_status(request, form, seen))
 
@@ -387,5 +387,5 @@ def consent_edit(request: HtmxHttpRequest) -> HttpResponse:
 def consent_version(request: HtmxHttpRequest, version: int) -> HttpResponse:
     """Read one version of the consent page."""
     text = get_object_or_404(ConsentText.objects.with_counts(), version=version)
-    context = {"text": text, "html": guidelines.render_markdown(text.body)}
+    context = {"text": text, "html": render_markdown(text.body)}
     return page(request, "annotation/consent_version.html", context)

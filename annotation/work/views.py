@@ -40,7 +40,6 @@ from annotation.studies.guidelines import (
     current_guideline,
     guideline_html,
     in_active_language,
-    render_markdown,
     translation_of,
 )
 from annotation.studies.rhythm import day_of, goal_of, preferences_of
@@ -50,7 +49,7 @@ from annotation.work import preference_views, tasklist
 from annotation.writing import assigning, settling
 from annotation.writing.locking import FilledBy
 from annotation.writing.page_context import leftovers_config
-from benchmarks.web.pages import HtmxHttpRequest, page
+from benchmarks.web.pages import HtmxHttpRequest, page, render_markdown
 from benchmarks.web.permissions import LOGGED_IN, requires
 
 SHOWN = 20

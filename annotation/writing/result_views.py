@@ -20,6 +20,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation import clock
 from annotation.models import CreditRequest, Session, SessionEvent, Snapshot, Study
+from annotation.studies.forms import ReasonForm
 from annotation.studies.scope import study_of
 from annotation.writing import files, late, packing, settling
 from annotation.writing.documentsets import MS_PER_MINUTE
@@ -47,12 +48,6 @@ def _session(request: HttpRequest, uid: uuid.UUID) -> Session:
         ),
         uid=uid,
     )
-
-
-class ReasonForm(forms.Form):
-    """Any act that needs a reason."""
-
-    reason = forms.CharField(label="Reason", max_length=2000, widget=forms.Textarea(attrs={"rows": 2}))
 
 
 class CreditForm(ReasonForm):

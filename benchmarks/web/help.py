@@ -15,12 +15,11 @@ from operator import attrgetter
 
 from django.conf import settings
 from django.http import Http404, HttpResponse
-from django.utils.safestring import SafeString, mark_safe
+from django.utils.safestring import SafeString
 from django.utils.text import slugify
 from django.views.decorators.http import require_safe
-from markdown_it import MarkdownIt
 
-from benchmarks.web.pages import HtmxHttpRequest, page
+from benchmarks.web.pages import HtmxHttpRequest, page, render_markdown
 from benchmarks.web.permissions import requires
 
 FILES = ("metrics.md", "terms.md")
@@ -109,14 +108,12 @@ def help_entry(request: HtmxHttpRequest, slug: str) -> HttpResponse:
 
 def _read(markdown: str) -> Iterator[Entry]:
     """The entries of a file; what follows one without a name of its own belongs to it."""
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     bodies: dict[tuple[str, str], str] = {}
     for section, name, block in _blocks(_without_links(markdown)):
         bodies[section, name] = bodies.get((section, name), "") + block + "\n\n"
     for (section, name), body in bodies.items():
-        html = mark_safe(parser.render(body))  # noqa: S308  our own text, and raw HTML is off
         spelled = re.sub("[ακρτ]", lambda letter: f"{letter[0]} {SPELLED[letter[0]]}", f"{name} {body}")
-        yield Entry(section, name, html, f"{section} {spelled}".casefold())
+        yield Entry(section, name, render_markdown(body), f"{section} {spelled}".casefold())
 
 
 def _blocks(markdown: str) -> Iterator[tuple[str, str, str]]:

@@ -17,9 +17,9 @@ from annotation.studies.guidelines import (
     default_guidelines,
     guideline_html,
     publish_guideline,
-    render_markdown,
     translation_of,
 )
+from benchmarks.web.pages import render_markdown
 from summhay_site.demo.cast import read
 from tests.annotation.points import make_points_study
 from tests.annotation.test_validation import make as make_validation

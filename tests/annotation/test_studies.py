@@ -11,11 +11,12 @@ from django.urls import reverse
 
 from annotation.models import Assignment, Study, WritingPlan
 from annotation.studies import consent, kind, lifecycle, members
-from annotation.studies.guidelines import publish_guideline, render_markdown
+from annotation.studies.guidelines import publish_guideline
 from annotation.studies.lifecycle import Details
 from annotation.writing import planning
 from annotation.writing.documentsets import Rule, preview
 from benchmarks.models import AuditEvent
+from benchmarks.web.pages import render_markdown
 from tests.annotation.writing_study import new_study, update_plan
 from tests.makers import (
     annotator_of,
