@@ -24,23 +24,7 @@ from annotation.models import LabelTask, RatingLabel, Study
 from annotation.pane import Pane, joined, kept, rendered_document
 from annotation.rating.answers import RATED, Rated, name_of
 from annotation.results import pages
-from annotation.studies.overview import (
-    Card,
-    Column,
-    Overview,
-    OverviewPage,
-    Person,
-    Table,
-    cost_column,
-    counts_of,
-    fast_column,
-    median_column,
-    people_of,
-    progress_columns,
-    remarks_of,
-    time_column,
-    work_cards,
-)
+from annotation.studies import overview as parts
 from benchmarks.engine.texts import source_numbers
 from benchmarks.judges.aspects import ASPECTS, Aspect, n_in_words
 from benchmarks.models import Document, Haystack, JudgeRun, Summary
@@ -111,7 +95,7 @@ def _name(haystack: Haystack, document: Document) -> tuple[Any, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PersonRow(Person):
+class PersonRow(parts.Person):
     """One annotator; the mean rating by aspect is of summaries rated in full."""
 
     means: dict[str, float | None]
@@ -119,7 +103,7 @@ class PersonRow(Person):
     n_unsure: int
 
 
-def overview_of(study: Study) -> Overview:
+def overview_of(study: Study) -> parts.Overview:
     """Read it all. Five queries."""
     rows = RatingLabel.objects.filter(study=study).for_figures().order_by()
     averages = {aspect: Avg(Cast(KT(f"ratings__{aspect}"), IntegerField())) for aspect in ASPECTS}
@@ -128,7 +112,7 @@ def overview_of(study: Study) -> Overview:
     for row in rows.values("annotator").annotate(**averages, **counts):
         means[row["annotator"]] = row
     people = []
-    for fields in people_of(study):
+    for fields in parts.people_of(study):
         of_person = means[fields["member"].annotator_id]
         people.append(
             PersonRow(
@@ -138,31 +122,31 @@ def overview_of(study: Study) -> Overview:
                 n_unsure=of_person.get("n_unsure", 0),
             )
         )
-    return Overview(people=people, **counts_of(study), remarks=remarks_of(study, *ABOUT_ROWS))
+    return parts.Overview(people=people, **parts.counts_of(study), remarks=parts.remarks_of(study, *ABOUT_ROWS))
 
 
-def page_of(study: Study, now: datetime) -> OverviewPage:
+def page_of(study: Study, now: datetime) -> parts.OverviewPage:
     """The overview as a page shows it."""
     overview = overview_of(study)
     caption = (
         "Mean ratings are of summaries rated in full. Time leaves gaps of over two minutes out. A short time is a "
         "reason to look at the answers and proves nothing."
     )
-    return OverviewPage(
-        cards=[Card("Summaries", overview.n_items), *work_cards(overview, study.currency)],
+    return parts.OverviewPage(
+        cards=[parts.Card("Summaries", overview.n_items), *parts.work_cards(overview, study.currency)],
         tables=[
-            Table(
+            parts.Table(
                 "people",
                 "Annotators",
                 caption,
                 [
-                    *progress_columns(),
+                    *parts.progress_columns(),
                     *(_mean_column(aspect) for aspect in ASPECTS),
-                    Column("unsure", "Not sure", lambda row: row.n_unsure),
-                    time_column(),
-                    median_column(),
-                    fast_column(),
-                    cost_column(study.currency),
+                    parts.Column("unsure", "Not sure", lambda row: row.n_unsure),
+                    parts.time_column(),
+                    parts.median_column(),
+                    parts.fast_column(),
+                    parts.cost_column(study.currency),
                 ],
                 overview.people,
             )
@@ -173,12 +157,12 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
     )
 
 
-def _mean_column(aspect: str) -> Column:
+def _mean_column(aspect: str) -> parts.Column:
     def cell(row: PersonRow) -> str:
         mean = row.means[aspect]
         return "–" if mean is None else number_format(mean, 2)
 
-    return Column(aspect, name_of(aspect), cell, group="Mean rating", by=lambda row: row.means[aspect])
+    return parts.Column(aspect, name_of(aspect), cell, group="Mean rating", by=lambda row: row.means[aspect])
 
 
 def summaries_of(study: Study) -> list[Summary]:

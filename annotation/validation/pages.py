@@ -12,26 +12,7 @@ from django.utils.translation import ngettext
 
 from annotation.models import EntailmentLabel, LabelTask, Study
 from annotation.pane import direction_of
-from annotation.studies.overview import (
-    Answering,
-    Card,
-    Column,
-    Overview,
-    OverviewPage,
-    Remark,
-    Table,
-    cost_column,
-    counts_of,
-    fast_column,
-    median_column,
-    order_fact,
-    people_of,
-    progress_columns,
-    remarks_of,
-    share_columns,
-    time_column,
-    work_cards,
-)
+from annotation.studies import overview as parts
 from annotation.validation.answers import FITTING, PAIR, PairAnswer, reason_in_words
 from benchmarks.models import PointVerdict
 from benchmarks.scoring.keypoints import ENTAILMENTS
@@ -93,7 +74,7 @@ def _verdict(task: LabelTask) -> str:
 ABOUT_ROWS = ("item__response__question", "item__key_point")
 
 
-def overview_of(study: Study) -> Overview:
+def overview_of(study: Study) -> parts.Overview:
     """Read it all. Five queries."""
     answers: dict[int, Counter[str]] = defaultdict(Counter)
     unsure: Counter[int] = Counter()
@@ -102,45 +83,49 @@ def overview_of(study: Study) -> Overview:
         answers[person][answer] += 1
         unsure[person] += is_unsure
     people = [
-        Answering(
+        parts.Answering(
             **fields,
             answers=dict.fromkeys(ENTAILMENTS, 0) | answers[fields["member"].annotator_id],
             n_unsure=unsure[fields["member"].annotator_id],
         )
-        for fields in people_of(study)
+        for fields in parts.people_of(study)
     ]
-    return Overview(people=people, **counts_of(study, "response"), remarks=remarks_of(study, *ABOUT_ROWS))
+    return parts.Overview(
+        people=people, **parts.counts_of(study, "response"), remarks=parts.remarks_of(study, *ABOUT_ROWS)
+    )
 
 
-def page_of(study: Study, now: datetime) -> OverviewPage:
+def page_of(study: Study, now: datetime) -> parts.OverviewPage:
     """The overview as a page shows it."""
     overview, plan = overview_of(study), study.validation_plan
     n = overview.n_groups
     columns = [
-        *progress_columns(),
-        *share_columns({"yes": _("Yes"), "neutral": "Neutral", "no": _("No")}, lambda row: row.shares),
-        Column("unsure", "Not sure", lambda row: row.n_unsure),
-        time_column(),
-        median_column(),
-        fast_column(),
-        cost_column(study.currency),
+        *parts.progress_columns(),
+        *parts.share_columns({"yes": _("Yes"), "neutral": "Neutral", "no": _("No")}, lambda row: row.shares),
+        parts.Column("unsure", "Not sure", lambda row: row.n_unsure),
+        parts.time_column(),
+        parts.median_column(),
+        parts.fast_column(),
+        parts.cost_column(study.currency),
     ]
     caption = (
         "Answers are current ones. Time leaves gaps of over two minutes out. A short time is a reason to look at "
         "the answers and proves nothing."
     )
     shown = "Verdict shown: annotators see the judge's verdict before they answer."
-    return OverviewPage(
+    return parts.OverviewPage(
         cards=[
-            Card("Verdicts", overview.n_items, ngettext("on %(n)d response", "on %(n)d responses", n) % {"n": n}),
-            *work_cards(overview, study.currency),
+            parts.Card(
+                "Verdicts", overview.n_items, ngettext("on %(n)d response", "on %(n)d responses", n) % {"n": n}
+            ),
+            *parts.work_cards(overview, study.currency),
         ],
-        tables=[Table("people", "Annotators", caption, columns, overview.people)],
+        tables=[parts.Table("people", "Annotators", caption, columns, overview.people)],
         facts=[
             ("Judge", plan.judge),
             ("People for each response", plan.people_per_item),
             ("Verdict", "shown to people" if plan.shows_verdict else "hidden from people"),
-            *order_fact(plan),
+            *parts.order_fact(plan),
             *([("Reason when not entailed", "asked for")] if plan.asks_why_not else []),
         ],
         remarks=[about(task) for task in overview.remarks],
@@ -149,7 +134,7 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
     )
 
 
-def about(task: LabelTask) -> Remark:
+def about(task: LabelTask) -> parts.Remark:
     """What a task is about, for pages of researchers."""
     question = task.item.response.question
-    return Remark(task, str(task.item.key_point), reverse("benchmarks:question-detail", args=[question.uid]))
+    return parts.Remark(task, str(task.item.key_point), reverse("benchmarks:question-detail", args=[question.uid]))

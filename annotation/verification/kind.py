@@ -37,31 +37,11 @@ from annotation.models import (
     VerificationPlan,
 )
 from annotation.pane import Pane
+from annotation.studies import overview as parts
 from annotation.studies.amounts import percent, went
 from annotation.studies.forms import TrialSettingsForm
 from annotation.studies.guidelines import wording
 from annotation.studies.kind import NotPossible
-from annotation.studies.overview import (
-    Answering,
-    Card,
-    Column,
-    Overview,
-    OverviewPage,
-    Remark,
-    Table,
-    cost_column,
-    counts_of,
-    fast_column,
-    median_column,
-    order_fact,
-    people_of,
-    progress_columns,
-    remarks_of,
-    share_columns,
-    shares_of,
-    time_column,
-    work_cards,
-)
 from annotation.studies.recipes import Recipe
 from annotation.studies.tasks import Dealing
 from annotation.verification import autods, datasets, items
@@ -86,7 +66,7 @@ ABOUT_ROWS = ("item__question", "item__key_point")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PersonRow(Answering):
+class PersonRow(parts.Answering):
     """One annotator; counts are of current, complete answers, attention checks apart. `keyness` is after a yes."""
 
     keyness: Mapping[str, int]
@@ -100,7 +80,7 @@ class PersonRow(Answering):
         return self.keyness[Keyness.AGREE] / self.n_labels if self.n_labels else None
 
 
-def overview_of(study: Study) -> Overview:
+def overview_of(study: Study) -> parts.Overview:
     """Read it all. Five queries."""
     grounded: dict[int, Counter[str]] = defaultdict(Counter)
     keyness: dict[int, Counter[str]] = defaultdict(Counter)
@@ -121,7 +101,7 @@ def overview_of(study: Study) -> Overview:
             if key:
                 keyness[person][key] += 1
     people = []
-    for fields in people_of(study):
+    for fields in parts.people_of(study):
         pk = fields["member"].annotator_id
         people.append(
             PersonRow(
@@ -134,8 +114,8 @@ def overview_of(study: Study) -> Overview:
                 n_checks_right=odd[pk]["right"],
             )
         )
-    remarks = remarks_of(study, *ABOUT_ROWS)
-    return Overview(people=people, **counts_of(study, "question"), remarks=remarks)
+    remarks = parts.remarks_of(study, *ABOUT_ROWS)
+    return parts.Overview(people=people, **parts.counts_of(study, "question"), remarks=remarks)
 
 
 def checks_of(study: Study) -> dict[int, tuple[int, int]]:
@@ -154,20 +134,20 @@ def checks_in_order(study: Study) -> dict[int, list[bool]]:
     return answers
 
 
-def page_of(study: Study, now: datetime) -> OverviewPage:
+def page_of(study: Study, now: datetime) -> parts.OverviewPage:
     overview, plan = overview_of(study), study.verification_plan
     checks = ngettext("and %(n)d attention check", "and %(n)d attention checks", overview.n_gold) % {
         "n": overview.n_gold
     }
-    return OverviewPage(
+    return parts.OverviewPage(
         cards=[
-            Card(
+            parts.Card(
                 _("Questions"),
                 overview.n_groups,
                 f"{overview.n_shared_groups} for everyone",
             ),
-            Card("Key points", overview.n_ordinary, checks if overview.n_gold else ""),
-            *work_cards(overview, study.currency),
+            parts.Card("Key points", overview.n_ordinary, checks if overview.n_gold else ""),
+            *parts.work_cards(overview, study.currency),
         ],
         tables=[_progress(overview, study), _answers(overview)] if overview.people else [],
         facts=[
@@ -175,65 +155,65 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
             ("People for each other question", plan.people_per_question),
             ("Attention checks", overview.n_gold),
             ("Key points without a highlight", percent(float(plan.share_without_highlight))),
-            *order_fact(plan),
+            *parts.order_fact(plan),
         ],
         remarks=[about(task) for task in overview.remarks],
         subject=_("Key point"),
     )
 
 
-def _progress(overview: Overview, study: Study) -> Table:
+def _progress(overview: parts.Overview, study: Study) -> parts.Table:
     caption = (
         "Speed is of key points that are done. Time leaves gaps of over two minutes out. A short time is a reason "
         "to look at the answers and proves nothing: what is plain can be quick."
     )
-    checks = Column(
+    checks = parts.Column(
         "checks",
         "Checks right",
         lambda row: f"{row.n_checks_right} of {row.n_checks}" if row.n_checks else "–",
     )
     columns = [
-        *progress_columns(),
-        time_column(),
-        Column(
+        *parts.progress_columns(),
+        parts.time_column(),
+        parts.Column(
             "per_hour",
             "Per hour",
             lambda row: number_format(row.speed.per_hour, 0, force_grouping=True) if row.speed else "–",
             by=lambda row: row.speed and row.speed.per_hour,
         ),
-        median_column(),
-        fast_column(),
+        parts.median_column(),
+        parts.fast_column(),
         *([checks] if overview.n_gold else []),
-        cost_column(study.currency),
+        parts.cost_column(study.currency),
     ]
-    return Table("people", "Progress", caption, columns, overview.people)
+    return parts.Table("people", "Progress", caption, columns, overview.people)
 
 
-def _answers(overview: Overview) -> Table:
+def _answers(overview: parts.Overview) -> parts.Table:
     caption = (
         "Current, complete answers, without attention checks. The second judgment is asked after a yes; a point "
         "is kept by yes and agree."
     )
     in_text, after_yes = "Found in the text", "Key point, after a yes"
     columns = [
-        Column("points", "Key points", lambda row: row.n_labels),
-        *share_columns({"yes": _("Yes"), "no": _("No")}, lambda row: row.shares, in_text),
-        *share_columns(
+        parts.Column("points", "Key points", lambda row: row.n_labels),
+        *parts.share_columns({"yes": _("Yes"), "no": _("No")}, lambda row: row.shares, in_text),
+        *parts.share_columns(
             {"agree": "Agree", "neutral": "Neutral", "disagree": "Disagree"},
-            lambda row: shares_of(row.keyness),
+            lambda row: parts.shares_of(row.keyness),
             after_yes,
         ),
-        Column("kept", "Kept", lambda row: percent(row.keep_share), by=lambda row: row.keep_share),
-        Column("unsure", "Not sure", lambda row: row.n_unsure),
-        Column("open", "Second judgment open", lambda row: row.n_incomplete),
+        parts.Column("kept", "Kept", lambda row: percent(row.keep_share), by=lambda row: row.keep_share),
+        parts.Column("unsure", "Not sure", lambda row: row.n_unsure),
+        parts.Column("open", "Second judgment open", lambda row: row.n_incomplete),
     ]
-    return Table("answers", "Answers", caption, columns, overview.people)
+    return parts.Table("answers", "Answers", caption, columns, overview.people)
 
 
-def about(task: LabelTask) -> Remark:
+def about(task: LabelTask) -> parts.Remark:
     """The subject of a task, for pages of researchers."""
     item = task.item
-    return Remark(
+    return parts.Remark(
         task,
         str(item.key_point),
         reverse("benchmarks:question-detail", args=[item.question.uid]),
