@@ -189,7 +189,15 @@ class AssignmentQuerySet(models.QuerySet[Any]):
 
     def with_sessions_in_short(self) -> AssignmentQuerySet:
         """Each with its session, whose texts and frozen settings are read only where they are asked for."""
-        long = ("config", "document_numbers", "host_clocks", "draft_text", "notes_text", "read_documents")
+        long = (
+            "config",
+            "document_numbers",
+            "host_clocks",
+            "draft_text",
+            "notes_text",
+            "read_documents",
+            "marked_passages",
+        )
         return self.select_related("session").defer(*(f"session__{name}" for name in long))
 
     def untouched(self) -> AssignmentQuerySet:

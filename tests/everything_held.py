@@ -97,6 +97,7 @@ def _writing(user: Any, *, word: str, by: Any, now: datetime) -> None:
         assignment=task, state="submitted", revisions=[(1000, f"one {word}"), (2000, f"two {word}")]
     )
     session.notes_text = f"notes {word}"
+    session.marked_passages = [[1, 0, 4, 2]]
     session.save()
     at: dict[str, Any] = {"session": session, "at": now}
     for number, kind in enumerate(("search", "paste"), 1):

@@ -863,5 +863,15 @@ class Migration(migrations.Migration):
                 'ordering': ['-made_at'],
             },
         ),
+        migrations.AddField(
+            model_name='session',
+            name='marked_passages',
+            field=models.JSONField(blank=True, default=list, help_text="The annotator's own, never scored: document, start, end, colour."),
+        ),
+        migrations.AddField(
+            model_name='writingplan',
+            name='list_hits',
+            field=models.BooleanField(default=False),
+        ),
         migrations.RunPython(find_accounts, migrations.RunPython.noop),
     ]

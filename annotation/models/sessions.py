@@ -67,6 +67,9 @@ class Session(models.Model):
     active_tab = models.CharField(max_length=40, blank=True)
     notes_text = models.TextField(blank=True, help_text="The annotator's own; never scored.")
     read_documents: models.JSONField[Any, Any] = models.JSONField(default=list, blank=True)
+    marked_passages: models.JSONField[Any, Any] = models.JSONField(
+        default=list, blank=True, help_text="The annotator's own, never scored: document, start, end, colour."
+    )
 
     attested_before_at = models.DateTimeField(null=True, blank=True)
     created_at = models.DateTimeField()

@@ -220,6 +220,7 @@ class WritingPlan(models.Model):
     click_to_cite = models.BooleanField(default=True)
     live_citation_check = models.BooleanField(default=True)
     show_counters = models.BooleanField(default=True)
+    list_hits = models.BooleanField(default=False)
     sessions_per_subtopic = models.PositiveSmallIntegerField(default=2)
     allow_second_on_haystack = models.BooleanField(default=False)
     parallel_forms = models.BooleanField(

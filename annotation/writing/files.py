@@ -136,7 +136,7 @@ def session_rows(study: Study, now: datetime) -> Iterator[Sequence[Any]]:
         )
         .select_related("guideline", "report")
         .prefetch_related("exclusions", "late_decisions")
-        .defer("draft_text", "notes_text")
+        .defer("draft_text", "notes_text", "marked_passages")
     )
     for row in rows:
         row.pseudonym, row.rate = names.get((study.pk, row.annotator_id)), study.hourly_rate
@@ -147,8 +147,8 @@ def session_rows(study: Study, now: datetime) -> Iterator[Sequence[Any]]:
 
 def session_objects(study: Study, now: datetime) -> Iterator[dict[str, Any]]:
     """The same rows with what an import needs beside them: the documents shown, the marks, the frozen settings."""
-    names = ("documents", "mark_every_ms", "config")
-    more = _sessions(study).values_list("uid", "document_numbers", "mark_every_ms", "config")
+    names = ("documents", "mark_every_ms", "config", "marked_passages")
+    more = _sessions(study).values_list("uid", "document_numbers", *names[1:])
     frozen = {uid: dict(zip(names, values, strict=True)) for uid, *values in more}
     for row in objects(_SESSION_VALUES, session_rows(study, now)):
         plain = {name: str(value) if isinstance(value, Decimal) else value for name, value in row.items()}

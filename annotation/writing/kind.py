@@ -250,6 +250,7 @@ class Writing(Work):
             documents += ", filled up with documents without any"
         is_paper = plan.preset == WritingPlan.Preset.PAPER
         aids = "without any aids beyond search" if is_paper else "with an editor that helps to search and to cite"
+        aids += " and lists hits" if plan.list_hits else ""
         is_blocked = plan.paste_policy == WritingPlan.PastePolicy.BLOCK
         return (
             "In each session an annotator wrote a bulleted summary with citations that answers the query of a "

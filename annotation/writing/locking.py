@@ -146,7 +146,7 @@ LARGEST_MS = 2**31 - 1
 SERVER_TAB = "@server"
 """No browser can call itself so: its identifiers have no such sign."""
 
-UNUSED = ("config", "document_numbers", "notes_text", "read_documents")
+UNUSED = ("config", "document_numbers", "notes_text", "read_documents", "marked_passages")
 HEAVY = (*UNUSED, "draft_text")
 """Columns that the clock never needs."""
 

@@ -51,6 +51,7 @@ ENDPOINTS = (
     "events",
     "notes",
     "read",
+    "marks",
 )
 
 
@@ -61,7 +62,7 @@ def facts(row: Session, now: datetime) -> dict[str, Any]:
     return {
         "session": row,
         "text_size": preferences_of(row.annotator).text_size,
-        **_task_facts(row.assignment, row.guideline, row.document_numbers),
+        **_task_facts(row.assignment, row.guideline, row.document_numbers, row.config.get("list_hits", False)),
         "n_words": lambda: count_words(row.draft_text),
         "n_bullets": lambda: len(bullets(lines_from_text(row.draft_text))),
         "time_left": clock_face(clock.remaining_ms(state, t)),
@@ -69,7 +70,9 @@ def facts(row: Session, now: datetime) -> dict[str, Any]:
     }
 
 
-def _task_facts(assignment: Assignment, guideline: Guideline | None, numbers: Sequence[int]) -> dict[str, Any]:
+def _task_facts(
+    assignment: Assignment, guideline: Guideline | None, numbers: Sequence[int], lists_hits: bool
+) -> dict[str, Any]:
     return {
         "assignment": assignment,
         "subtopic": assignment.subtopic,
@@ -78,7 +81,7 @@ def _task_facts(assignment: Assignment, guideline: Guideline | None, numbers: Se
         "contact": contact_of(assignment),
         "guideline": guideline,
         "guideline_html": guideline_html(guideline),
-        **_about(assignment, numbers),
+        **_about(assignment, numbers, lists_hits),
     }
 
 
@@ -122,6 +125,7 @@ def client_config(row: Session, now: datetime, *, urls: dict[str, str] | None = 
         "time_zone": timezone.get_current_timezone_name(),
         "numbers": row.document_numbers,
         "read": row.read_documents,
+        "passages": row.marked_passages,
         "aids": {name: bool(row.config.get(name)) for name in AIDS},
     }
     return json.dumps(config, separators=(",", ":"))
@@ -134,14 +138,21 @@ def fixed_parts(row: Session) -> dict[str, SafeString]:
     html = str(guideline_html(row.guideline))
     contact = contact_of(row.assignment)
     return {
-        "dialogs": _dialogs(language, version, html, contact, **_about(row.assignment, row.document_numbers)),
+        "dialogs": _dialogs(
+            language,
+            version,
+            html,
+            contact,
+            **_about(row.assignment, row.document_numbers, row.config.get("list_hits", False)),
+        ),
         "texts": _texts(language),
     }
 
 
-def _about(assignment: Assignment, numbers: Sequence[int]) -> dict[str, Any]:
+def _about(assignment: Assignment, numbers: Sequence[int], lists_hits: bool) -> dict[str, Any]:
     """What the rules of a session depend on."""
     return {
+        "lists_hits": bool(lists_hits),
         "n_insights": assignment.n_insights_present,
         "n_documents": len(numbers),
         "is_source": assignment.subtopic.haystack.is_source,
@@ -183,7 +194,12 @@ def start_facts(assignment: Assignment) -> dict[str, Any]:
     plan = study.writing_plan if study else None
     guideline = current_guideline(study) if study else None
     return {
-        **_task_facts(assignment, guideline, assignment.document_numbers),
+        **_task_facts(
+            assignment,
+            guideline,
+            assignment.document_numbers,
+            bool(plan and plan.list_hits and plan.preset == WritingPlan.Preset.ASSISTED),
+        ),
         "recorded": tuple(_recorded(mark_every_of(assignment), limit_of(assignment)).values()),
         "words": round_words(assignment.n_words),
         "reading": duration(-(-assignment.n_words // WORDS_PER_MINUTE) * 60_000),
@@ -266,6 +282,7 @@ RECORDED = {
         "their source and size, not the text."
     ),
     "notes": gettext_lazy("The notes beside the text; they are never scored."),
+    "passages": gettext_lazy("The passages marked in the documents; they are never scored."),
 }
 """By the name under which `people.held` declares it."""
 

@@ -26,7 +26,7 @@ from annotation.writing.documentsets import rule_of
 from benchmarks import audit
 from benchmarks.models import Haystack, Subtopic
 
-AIDS = ("show_hit_counts", "click_to_cite", "live_citation_check", "show_counters")
+AIDS = ("show_hit_counts", "click_to_cite", "live_citation_check", "show_counters", "list_hits")
 SETTINGS = tuple(
     field.name
     for field in WritingPlan._meta.concrete_fields
@@ -204,7 +204,13 @@ def _config(assignment: Assignment, plan: WritingPlan | None, guideline: Guideli
     }
     if plan is None or assignment.study is None:
         practice = {"preset": WritingPlan.Preset.ASSISTED.value, "is_practice": True}
-        return config | practice | {"paste_policy": "flag" if may_paste else "block"} | dict.fromkeys(AIDS, True)
+        return (
+            config
+            | practice
+            | {"paste_policy": "flag" if may_paste else "block"}
+            | dict.fromkeys(AIDS, True)
+            | {"list_hits": False}
+        )
     has_aids = plan.preset == WritingPlan.Preset.ASSISTED
     return (
         config

@@ -238,6 +238,11 @@ def mark_read(*, session: Session, tab_id: str, numbers: Sequence[int], now: dat
     return _put(session, tab_id, now, read_documents=list(numbers))
 
 
+def mark_passages(*, session: Session, tab_id: str, passages: Sequence[Sequence[int]], now: datetime) -> Status:
+    """Keep the passages that the person has marked for themselves; they are never scored."""
+    return _put(session, tab_id, now, marked_passages=[list(each) for each in passages])
+
+
 def _put(
     session: Session,
     tab_id: str,

@@ -111,6 +111,7 @@ class StudyForm(NewStudyForm, PlanForm):
             "click_to_cite": "Cite a document by clicking its number",
             "live_citation_check": "Mark citations of documents that are not shown",
             "show_counters": "Count bullets and words",
+            "list_hits": "List search hits, each with half a sentence",
             "paste_policy": "Text pasted from elsewhere",
             "disconnect_policy": "When the page is closed",
         }

@@ -24,6 +24,7 @@ urlpatterns = [
     path(SESSION + "events/", views.events, name="session-events"),
     path(SESSION + "notes/", views.notes, name="session-notes"),
     path(SESSION + "read/", views.read, name="session-read"),
+    path(SESSION + "marks/", views.marks, name="session-marks"),
 ]
 PAGES = [
     path("studies/new/", study_create, {"kind": Study.Kind.WRITING}, name="study-create"),

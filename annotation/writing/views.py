@@ -127,6 +127,20 @@ def read_numbers(data: Mapping[str, Any], name: str, *, at_most: int) -> list[in
     return sorted(set(value))
 
 
+def read_passages(data: Mapping[str, Any], name: str) -> list[list[int]]:
+    """Passages as [document, start, end, colour]; places count the characters of the text without line breaks."""
+    value = data.get(name)
+    are_passages = isinstance(value, list) and len(value) <= MAX_PASSAGES and all(map(_is_passage, value))
+    if not are_passages:
+        raise BadMessage(_("“%(name)s” must be a list of marked passages.") % {"name": name})
+    return value  # type: ignore[return-value]
+
+
+def _is_passage(value: Any) -> bool:
+    is_four = isinstance(value, list) and len(value) == 4 and all(map(_is_count, value))
+    return is_four and value[1] < value[2] and value[3] < COLOURS
+
+
 def read_moment(data: Mapping[str, Any], name: str) -> int | None:
     """A time by the browser's clock (ms since the epoch); None where it is none, which never costs the rest."""
     value = data.get(name)
@@ -202,6 +216,7 @@ def _is_count(value: Any) -> TypeGuard[int]:
 logger = logging.getLogger(__name__)
 
 MAX_READ_MARKS = 2_000
+MAX_PASSAGES, COLOURS = 1_000, 6
 
 Endpoint = Callable[[HttpRequest, Session, datetime], Status | dict[str, Any] | JsonResponse]
 View = Callable[[HttpRequest, UUID], JsonResponse]
@@ -344,3 +359,11 @@ def read(request: HttpRequest, mine: Session, now: datetime) -> Status:
     tab_id = read_identifier(data, "tab_id")
     numbers = read_numbers(data, "documents", at_most=MAX_READ_MARKS)
     return sessions.mark_read(session=mine, tab_id=tab_id, numbers=numbers, now=now)
+
+
+@answers_json
+def marks(request: HttpRequest, mine: Session, now: datetime) -> Status:
+    """Keep the passages that are marked: `{tab_id, passages: [[document, start, end, colour]]}`, all of them."""
+    data = read_object(request.body)
+    tab_id = read_identifier(data, "tab_id")
+    return sessions.mark_passages(session=mine, tab_id=tab_id, passages=read_passages(data, "passages"), now=now)

@@ -89,6 +89,7 @@ class Work:
             forms[f"session-{name}"] = ([self.session.uid], events, True)
         forms["session-notes"] = ([self.session.uid], {"text": "a note"}, True)
         forms["session-read"] = ([self.session.uid], {"documents": [1]}, True)
+        forms["session-marks"] = ([self.session.uid], {"passages": [[1, 0, 4, 0]]}, True)
         return forms
 
     def send(self, name: str) -> Any:

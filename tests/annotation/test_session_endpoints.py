@@ -187,6 +187,13 @@ def test_looking_at_the_state_claims_nothing_and_tells_no_revision(browser: Brow
     assert Session.objects.get().active_tab == "tab-1"
 
 
+@pytest.mark.parametrize("passage", [[1, 4, 4, 0], [1, 0, 4, 6], [1, 0, 4], [1, 0, "4", 0], {"1": 0}])
+def test_what_is_no_passage_is_not_marked(browser: Browser, passage: Any) -> None:
+    assert browser.post("marks", passages=[[2, 5, 9, 3]]).status_code == 200
+    assert browser.post("marks", passages=[passage]).status_code == 400
+    assert Session.objects.get().marked_passages == [[2, 5, 9, 3]]
+
+
 def test_notes_and_read_marks_over_the_wire(browser: Browser) -> None:
     assert browser.post("notes", text="see 4\x00").status_code == 200
     assert browser.post("read", documents=[4, 1, 4]).status_code == 200

@@ -163,6 +163,7 @@ def test_aids_follow_the_frozen_settings(ben: Any, login: Any) -> None:
         "click_to_cite": True,
         "live_citation_check": False,
         "show_counters": True,
+        "list_hits": False,
     }
     assert 'data-cite="1"' in response.content.decode()
     Session.objects.filter(pk=session.pk).update(config={})

@@ -52,6 +52,7 @@ def writing(ada: Any) -> dict[str, Any]:
         "click_to_cite": False,
         "live_citation_check": False,
         "show_counters": False,
+        "list_hits": True,
         "paste_policy": "flag",
         "disconnect_policy": "auto_pause",
     }

@@ -85,6 +85,7 @@ def prepare() -> dict[str, Any]:
             annotators=[writer],
             mark_every_ms=10_000,
             preset="paper" if story == "paper" else "assisted",
+            list_hits=story == "handy",
             now=now,
         )
         task = makers.make_assignment(

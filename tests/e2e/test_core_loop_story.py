@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -13,6 +14,13 @@ pytestmark = pytest.mark.browser
 
 CITING_KEYS = 1
 """Keys that a citation may cost, from the documents and from the search."""
+
+
+MARKED = """Object.fromEntries([...CSS.highlights]
+    .filter(([name, marks]) => name.startsWith("mark-") && marks.size)
+    .map(([name, marks]) => [name, [...marks].map(({ startContainer, startOffset, endOffset }) =>
+        startContainer.data.slice(startOffset, endOffset)).join("")]))"""
+COLOUR = """[...CSS.highlights.keys()].find((name) => name.startsWith("mark-") && CSS.highlights.get(name).size)"""
 
 
 def scrolled(page: Page) -> tuple[float, float]:
@@ -90,6 +98,22 @@ def test_a_document_is_found_cited_and_left_again_by_keys(desk: Callable[[str], 
     expect(page.locator("[data-jump]").last).to_be_focused()
     expect(page.locator("[data-jump]").last).to_have_attribute("aria-current", "true")
 
+    # Marks in the colour of the bullet, found again wherever one goes on
+    query.fill("")
+    page.locator("#documents").focus()
+    page.locator("#doc-2 .reading p").first.select_text()
+    press(page, "m")
+    bullet = page.evaluate(COLOUR)
+    assert page.evaluate(MARKED) == {bullet: page.locator("#doc-2 .reading p").first.inner_text()}
+    expect(page.locator(f".editor-marks .{bullet}")).to_have_text("- ")
+    page.reload()
+    ready(page)
+    assert list(page.evaluate(MARKED)) == [bullet]
+    page.locator("#doc-2 .reading p").first.click()
+    press(page, "m")
+    assert page.evaluate(MARKED) == {}
+    expect(page.locator("[data-hits]")).to_have_count(0)  # this study has no list of hits
+
     # Whoever pauses comes back to the very place
     editor.focus()
     press(page, "Control+Home ArrowRight ArrowRight")
@@ -148,6 +172,15 @@ def test_clock_state_and_the_line_being_typed_stay_in_sight(
     begin(page)
     write(page, "\n".join(f"- Line {number} [1]" for number in range(1, 31)))
     saved(page)
+    page.locator("[data-query]").fill("in part 2")
+    press(page, "Escape Escape l")  # this study lists hits
+    hits = page.locator("[data-hits] button")
+    expect(hits.first).to_be_focused()
+    expect(hits.first).to_contain_text(re.compile(r"^\[5\] ….*In part 2, the"))
+    press(page, "Tab Enter")
+    expect(page.locator("[data-count]")).to_have_text(re.compile(r"^2 of \d+, in \d documents$"))
+    page.locator("#documents").focus()
+    press(page, "l")
     for width, height in ((683, 384), (341, 192), (390, 500)):
         page.set_viewport_size({"width": width, "height": height})
         page.locator("#editor").blur()

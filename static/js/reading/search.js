@@ -3,6 +3,7 @@ import { Finder, Hits, PARTS, watchTexts } from "./finder.js";
 import { frameOf } from "./places.js";
 import { isComposing } from "../keys.js";
 
+const AROUND = 60; // signs of the text on each side of a hit in a list
 const PAINTED = 1000; // hits painted at once around the current one; all are counted
 
 // Draw where in a document there are hits, as ticks along its link from the beginning to the end: one bit for each part.
@@ -34,9 +35,9 @@ export function reveal({ startContainer, startOffset, endContainer, endOffset },
 
 // `parts` are the form and its controls; `leave` is where Escape goes; `signal` ends it all.
 // `onCounts(docs, counts, where)` is told of each search, `onSearch(details)` once somebody has stopped typing,
-// `onHit(doc)` which document it has led to, `onTranslated(is)` when the browser has put other words into the documents,
+// `onFound()` likewise once the hits are known, `onHit(doc)` which document it has led to, `onTranslated(is)` when the browser has put other words into the documents,
 // or has put them back.
-export function startSearch({ pane, parts, text, leave, signal, onCounts, onSearch = () => {}, onHit, onTranslated }) {
+export function startSearch({ pane, parts, text, leave, signal, onCounts, onFound = () => {}, onSearch = () => {}, onHit, onTranslated }) {
   const { form, box, count, matchCase, previous, next } = parts;
   let made = null; // the index is made once the page is there to be read, or when it is asked for
   const finder = () => made ??= new Finder(pane);
@@ -77,6 +78,7 @@ export function startSearch({ pane, parts, text, leave, signal, onCounts, onSear
     paint();
     showCount();
     onCounts?.(finder().docs, counts, where);
+    onFound();
     clearTimeout(timer);
     timer = setTimeout(log, 1200);
   };
@@ -85,7 +87,10 @@ export function startSearch({ pane, parts, text, leave, signal, onCounts, onSear
     const { length: all } = hits;
     if (!all) return;
     log();
-    current = current < 0 ? (step > 0 ? firstInView() : all - 1) : (current + step + all) % all;
+    goTo(current < 0 ? (step > 0 ? firstInView() : all - 1) : (current + step + all) % all);
+  };
+  const goTo = (index) => {
+    current = index;
     paint();
     const [range] = finder().ranges(hits.slice(current, current + 1));
     if (paints) CSS.highlights.set("hit-now", new Highlight(range));
@@ -132,5 +137,12 @@ export function startSearch({ pane, parts, text, leave, signal, onCounts, onSear
       box.select();
     },
     finder,
+    goTo,
+    // The first hits, at most so many: {index, number, before, hit, after}, with the words around them in their paragraph.
+    found: (most) => hits.slice(0, most).map(([start, end], index) => {
+      const { original, nodes, docs } = finder(), { number } = docs[nodes[finder().placeOf(start)].doc].dataset;
+      const [before] = original.slice(Math.max(0, start - AROUND), start).match(/[^\n\0]*$/), [after] = original.slice(end, end + AROUND).match(/^[^\n\0]*/);
+      return { index, number, before, hit: original.slice(start, end), after };
+    }),
   };
 }

@@ -108,7 +108,8 @@ export function startCaret(editor) {
 }
 
 // Gives `problems()`, all of them, and `select(problem)`, which goes there.
-export function startAids(editor) {
+// `swatches()` are bullets to be shown in the colour of what is marked for them.
+export function startAids(editor, { swatches }) {
   const counters = find("counters"), line = find("problems"), next = find("next-problem"), marks = find("marks");
   const checks = config.aids.live_citation_check;
   let shown = [];
@@ -117,9 +118,10 @@ export function startAids(editor) {
   const paint = () => {
     const { value } = editor, pieces = [];
     let at = 0;
-    for (const { start, end, kind } of shown) {
+    for (const { start, end, kind } of [...shown, ...swatches()].sort((one, other) => one.start - other.start)) {
       if (start < at || kind === "loose") continue;
-      pieces.push(value.slice(at, start), Object.assign(document.createElement("mark"), { textContent: value.slice(start, end), className: kind === "range" ? "is-note" : "" }));
+      const className = kind === "range" ? "is-note" : kind.startsWith("mark-") ? kind : "";
+      pieces.push(value.slice(at, start), Object.assign(document.createElement("mark"), { textContent: value.slice(start, end), className }));
       at = end;
     }
     marks.replaceChildren(...pieces, `${value.slice(at)}\n`);
@@ -176,7 +178,7 @@ export function startAids(editor) {
   };
   next.addEventListener("click", step);
 
-  return { problems: () => (checks ? problems() : []), select, step, showCaret: () => show(editor.selectionEnd) };
+  return { problems: () => (checks ? problems() : []), select, step, showCaret: () => show(editor.selectionEnd), paint };
 }
 
 // The text node below `root` that holds a place in its text, and the place in it.

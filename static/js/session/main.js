@@ -5,7 +5,8 @@ import { reason, startAids, startCaret, startCiting, startLists } from "./editor
 import { guardTexts } from "./paste.js";
 import { isComposing, isOtherScript, isTyping, keyOf, targetOf } from "../keys.js";
 import { startSearch } from "../reading/search.js";
-import { startDivider, startHeartbeat, startNotes, startReading } from "./reading.js";
+import { startHits, startMarks } from "./marks.js";
+import { sender, startDivider, startHeartbeat, startNotes, startReading } from "./reading.js";
 import { startKeyRow, startKeyboard, startSplit } from "./small.js";
 import { summaryFacts } from "./summary.js";
 import { Unreachable, announce, backoff, button, call, clearNotice, config, events, find, keptTexts, notice, pause, tabId, text } from "./wire.js";
@@ -37,6 +38,7 @@ const search = startSearch({
   leave: { focus: (how) => lastPlace.focus(how) },
   onCounts: reading.rail.onCounts,
   onSearch: (details) => events.log("search", details),
+  onFound: () => hits?.put(),
   onHit: reading.attend,
   onTranslated: (isTranslated) => {
     events.log("translated", { is_on: isTranslated, language: document.documentElement.lang });
@@ -46,11 +48,17 @@ const search = startSearch({
 const guide = startGuide();
 startDivider();
 startLists(editor);
-const aids = startAids(editor);
+const hits = config.aids.list_hits ? startHits(search) : null;
+let marks = null;
+const aids = startAids(editor, { swatches: () => marks?.shown() ?? [] });
+marks = startMarks(pane, editor, { send: sender("marks", "passages"), onChange: aids.paint });
+aids.paint(); // with the colours of bullets
+pane.addEventListener("click", ({ target }) => { if (target.closest("[data-mark]")) marks.toggle(); });
+for (const type of ["pointerdown", "mousedown"]) pane.addEventListener(type, (event) => { if (event.target.closest("[data-mark]")) event.preventDefault(); }); // keeps what is selected
 const citing = startCiting(editor, pane);
 const restoreCaret = startCaret(editor);
 guardTexts({
-  pane,
+  pane: find("source"),
   areas: [editor, notes.area],
   ownTexts: () => [autosave.stored, find("theirs").value, find("ours").value],
   documents: () => search.finder().original,
@@ -243,6 +251,8 @@ startKeyRow({ editor, cite, follow });
 const split = startSplit(() => reading.watch());
 const keys = {
   c: cite,
+  m: () => marks.toggle(),
+  l: () => hits?.toggle(),
   g: () => reading.rail.openBox(),
   "/": () => search.open(),
   "?": () => guide.toggle(),

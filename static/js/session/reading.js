@@ -4,7 +4,7 @@ import { startRail } from "./rail.js";
 import { Unreachable, announce, backoff, call, config, events, find, keptNotes, localNotes, newId, pause, release, tabId, text } from "./wire.js";
 
 // Sends the newest value until it arrives; values in between may be left out. Gives the sender.
-function sender(name, field, onState = () => {}) {
+export function sender(name, field, onState = () => {}) {
   let waiting, isSending = false;
   return async (value) => {
     waiting = { value };
