@@ -146,8 +146,6 @@ class ClosedPeriod:
 
 @dataclass(frozen=True, slots=True)
 class OpenedPeriod:
-    """A work period has begun."""
-
     started_at_ms: int
     acc_before_ms: int
     reason: Reason

@@ -251,10 +251,6 @@ def _is_uuid(text: str) -> bool:
     return True
 
 
-def _annotator(row: Any) -> Named:
-    return Named(row.label, reverse("person", args=[row.user.uid]) if row.user else "")
-
-
 def _session(row: Any) -> Named:
     study = row.assignment.study
     if study is None:
@@ -268,7 +264,10 @@ def _page(rows: Callable[[], Any], name: Callable[[Any], str], page: str) -> tup
 
 
 NAMES: Mapping[str, tuple[Callable[[], Any], Callable[[Any], Named]]] = {
-    "annotation.annotator": (lambda: Annotator.objects.select_related("user"), _annotator),
+    "annotation.annotator": (
+        lambda: Annotator.objects.select_related("user"),
+        lambda row: Named(row.label, reverse("person", args=[row.user.uid]) if row.user else ""),
+    ),
     "annotation.study": (
         Study.objects.all,
         lambda row: Named(row.name, reverse(kind_named(row.kind).study_page, args=[row.uid])),
@@ -304,8 +303,6 @@ def read_actions() -> list[tuple[str, str]]:
 
 
 class EventForm(Form):
-    """The controls of `EventFilter`."""
-
     def clean(self) -> dict[str, Any]:
         """Days in their order: the other way round nothing could match."""
         data: dict[str, Any] = super().clean() or {}

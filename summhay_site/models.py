@@ -10,8 +10,6 @@ __all__ = ["LastTime", "User", "WorkerHeartbeat", "validate_time_zone"]
 
 
 class WorkerHeartbeat(models.Model):
-    """The last heartbeat of each worker."""
-
     name = models.CharField(max_length=200, unique=True)
     at = models.DateTimeField()
     queues = models.JSONField(default=list, help_text="Names of the queues that it takes work from.")

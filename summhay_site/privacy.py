@@ -321,25 +321,9 @@ def let_go(*, now: datetime) -> dict[str, int]:
     return went
 
 
-def _details(before: datetime) -> QuerySet[Any]:
-    return AuditEvent.objects.filter(at__lt=before).exclude(detail={}).exclude(action=LET_GO)
-
-
-def _empty_details(row: AuditEvent, _now: datetime) -> None:
-    AuditEvent.objects.filter(pk=row.pk).update(detail={})
-
-
 def _events(before: datetime) -> QuerySet[Any]:
     packed = PackedRows.objects.filter(table=PackedRows.Table.EVENTS, n_rows__gt=0)
     return packed.filter(session__ended_at__lt=before)
-
-
-def _searches(before: datetime) -> QuerySet[Any]:
-    return _events(before).filter(search_words_gone_at=None)
-
-
-def _turned_away(before: datetime) -> QuerySet[Any]:
-    return TurnedAway.objects.filter(at__lt=before).exclude(panel_key__startswith=GONE)
 
 
 def _forget_turned_away(row: TurnedAway, _now: datetime) -> None:
@@ -369,12 +353,18 @@ def _inactive(before: datetime) -> QuerySet[Any]:
 
 
 PARTS = (
-    Part("audit_details", "details in the audit log", "RETAIN_AUDIT_DETAILS_DAYS", _details, _empty_details),
+    Part(
+        "audit_details",
+        "details in the audit log",
+        "RETAIN_AUDIT_DETAILS_DAYS",
+        lambda before: AuditEvent.objects.filter(at__lt=before).exclude(detail={}).exclude(action=LET_GO),
+        lambda row, _now: AuditEvent.objects.filter(pk=row.pk).update(detail={}),
+    ),
     Part(
         "search_words",
         "writing sessions whose search words go",
         "RETAIN_SEARCH_WORDS_DAYS",
-        _searches,
+        lambda before: _events(before).filter(search_words_gone_at=None),
         lambda row, now: packing.forget_search_words(pack_id=row.pk, now=now),
     ),
     Part(
@@ -388,7 +378,7 @@ PARTS = (
         "turned_away",
         "people of a panel for whom there was no place",
         "RETAIN_TURNED_AWAY_DAYS",
-        _turned_away,
+        lambda before: TurnedAway.objects.filter(at__lt=before).exclude(panel_key__startswith=GONE),
         _forget_turned_away,
     ),
     Part(

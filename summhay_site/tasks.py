@@ -46,7 +46,6 @@ def make_backup() -> None:
 
 @shared_task(name="summhay_site.mail_alarms")
 def mail_alarms() -> None:
-    """Mail admins what is bad."""
     doctor.mail_alarms(now=timezone.now())
 
 

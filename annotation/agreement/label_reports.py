@@ -192,7 +192,6 @@ class OfLabels:
         return as_json(self.people)
 
     def sheet(self) -> Sheet:
-        """All figures laid out."""
         return Sheet((counts_of(self.people), *people_parts(self.people)))
 
 

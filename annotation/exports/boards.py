@@ -84,7 +84,6 @@ def write_board(
 
 
 def contents_of(board_made: BoardMade, *, licence: str, now: datetime, draw: Draw) -> Contents:
-    """Contents of the archive of a leaderboard."""
     haystacks = list(board_made.view.haystacks.order_by("title", "pk"))
     told = methods().of_board(board_made, haystacks)
     title = f"Leaderboard: {listed([haystack.title for haystack in haystacks])}"

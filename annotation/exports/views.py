@@ -129,7 +129,6 @@ def board_archive(request: HtmxHttpRequest) -> HttpResponse:
 @requires("annotation.view_session")
 @require_safe
 def board_archive_file(request: HtmxHttpRequest) -> HttpResponseBase:
-    """The archive of a leaderboard as a zip."""
     form = LicenceForm(request.GET)
     if not form.is_valid():
         return _board_page(request, form)

@@ -117,7 +117,6 @@ def with_status(act: Callable[[], dict[str, Any]]) -> tuple[dict[str, Any], int]
 
 
 def wants_json(request: HttpRequest) -> bool:
-    """Whether a script asks."""
     return request.headers.get("Accept") == "application/json"
 
 

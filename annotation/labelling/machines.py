@@ -33,7 +33,6 @@ class MachineRunForm(RunOptionsForm):
     judge = forms.ChoiceField(label="Model", choices=_models)
 
     def judge_of(self) -> Judge:
-        """The judge of a valid form."""
         return Judge.objects.get(uid=self.cleaned_data["judge"])
 
 

@@ -133,7 +133,6 @@ class TrialKind(ABC, Generic[A]):
         return of_study if of_study and custom.replaces else (*of_study, *built_in)
 
     def examples(self, number: int, custom: TrialExamples | None = None) -> Sequence[Example]:
-        """The examples of a try by its number, from 1."""
         sets = self.sets(custom)
         return sets[(number - 1) % len(sets)]
 
@@ -335,7 +334,6 @@ class TrialProgress:
 
     @property
     def is_passed(self) -> bool:
-        """Whether a try was passed."""
         return any(each.is_passed for each in self.tries)
 
     @property

@@ -82,11 +82,9 @@ class At:
         return "\n".join(self.answers[example.name].feedback.values())
 
     def is_done(self, example: Example) -> bool:
-        """Whether every question of an example is answered."""
         return len(self.answers[example.name].answers) == len(self.trial.questions(example))
 
     def page_of(self, number: int) -> str:
-        """The page of an example by its number, from 1."""
         return reverse("annotation:trial-example", args=[self.study.uid, number])
 
     def example(self, number: int) -> Example:
@@ -114,7 +112,6 @@ class At:
         return task
 
     def place(self, number: int) -> Place:
-        """Where an example is."""
         states = [DONE if self.is_done(each) else TODO for each in self.examples]
         uid, n, at = LabelTask().uid, len(states), f"{self.study.uid}/trial"
         near = tuple(ListedTask(k, uid, state, is_flagged=False) for k, state in enumerate(states, 1))

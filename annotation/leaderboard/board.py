@@ -139,7 +139,6 @@ class Block:
 
     @property
     def n_subtopics(self) -> int:
-        """How many subtopics each of them has."""
         return len(self.lines[0].row.subtopics)
 
     @property
@@ -172,7 +171,7 @@ class Board:
     @property
     def blocks(self) -> tuple[Block, ...]:
         """The rows by which subtopics they have."""
-        rows = [tuple(rows) for _subtopics, rows in groupby(self.lines, _subtopics_of)]
+        rows = [tuple(rows) for _subtopics, rows in groupby(self.lines, lambda line: sorted(line.row.subtopics))]
         return tuple(Block(of, on) for of, on in zip_longest(rows, self.people_on))
 
     @property
@@ -189,7 +188,6 @@ class Board:
 
     @property
     def n_subtopics(self) -> int:
-        """How many subtopics any row has."""
         return len(frozenset[int]().union(*(line.row.subtopics for line in self.lines)))
 
     @property
@@ -211,10 +209,6 @@ class Board:
 
     def line(self, system: str, retriever: str) -> Line | None:
         return next((line for line in self.lines if line.entry == (system, retriever)), None)
-
-
-def _subtopics_of(line: Line) -> list[int]:
-    return sorted(line.row.subtopics)
 
 
 def _as_reference(line: Line) -> tuple[bool, int, Entry]:

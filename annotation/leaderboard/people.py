@@ -44,7 +44,6 @@ class Sample:
 
 
 def labels_on(haystacks: Any, studies: Collection[int]) -> QuerySet[CoverageLabel]:
-    """The labels that count, of some studies on some haystacks."""
     rows = CoverageLabel.objects.filter(study__in=studies, summary__haystack__in=haystacks)
     labels: QuerySet[CoverageLabel] = rows.for_figures()
     return labels

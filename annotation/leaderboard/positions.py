@@ -23,7 +23,6 @@ from benchmarks.models import Document, Draft, Haystack, Insight, Judge, Retriev
 from benchmarks.results.computation import Computation, contents, register
 from benchmarks.results.pages import FigurePage
 from benchmarks.scoring.position import (
-    Comparison,
     Curve,
     Late,
     Placed,
@@ -351,7 +350,6 @@ POSITIONS = register(
 
 
 def as_json(rows: Collection[Row]) -> list[dict[str, Any]]:
-    """The rows as plain values."""
     return [_plain(row) for row in rows]
 
 
@@ -376,7 +374,10 @@ def _plain(row: Row) -> dict[str, Any]:
         "shares": stat_json(positions.shares),
         "reference_position": positions.mean_word,
         "rq3": {
-            name: {**_test(comparison, "rho"), "n": comparison.n, "is_significant": comparison.is_significant}
+            name: {
+                "rho": comparison.value,
+                **{key: getattr(comparison, key) for key in ("p", "reason", "n", "is_significant")},
+            }
             for name, comparison in positions.by_position.items()
         },
         "late": {name: asdict(comparison) for name, comparison in row.late.items()},
@@ -394,7 +395,3 @@ def _curves(curve: Curve, reference: Curve) -> Mapping[str, Any]:
 
 def _distance(distance: Stat) -> dict[str, Any]:
     return {"ks": distance.value, "reason": distance.undefined_reason}
-
-
-def _test(comparison: Comparison, name: str) -> dict[str, Any]:
-    return {name: comparison.value, "p": comparison.p, "reason": comparison.reason}

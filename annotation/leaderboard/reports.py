@@ -237,7 +237,6 @@ CONTEXT = Report(
 
 
 def _make_experiments(options: Mapping[str, Any]) -> list[Experiment]:
-    """Every experiment of position, by system."""
     rows = experiments(_scope(options))
     if not rows:
         raise ReportRefused("There is no experiment here: run manage.py summarize --order position-of-5.")

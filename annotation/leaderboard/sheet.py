@@ -193,7 +193,7 @@ def _row(layout: Layout, line: Line, block: int, titles: Sequence[str], families
         **line.ratings,
         **({} if line.labelled is None else {LABELLED: line.labelled.scaled(100)}),
         "rank": _rank(line),
-        "joint": Cell(stats["joint"], is_strong=_is_level(line)),
+        "joint": Cell(stats["joint"], is_strong=bool(line.standing and line.standing.is_level)),
         WORDS: Cell(stats[WORDS], text="" if words is None else f"{words:.1f}"),
         **{name: getattr(line.row, name) for name in ("n_summaries", "n_insights", "n_missing")},
         "n_subtopics": len(line.row.subtopics),
@@ -234,10 +234,6 @@ def _rank(line: Line) -> Stat | None:
         return None
     n, reason = line.row.n_insights, "" if rank.low is not None else "too few to compare"
     return Stat(rank.rank, n, low=rank.low, high=rank.high, method=METHOD, interval_reason=reason)
-
-
-def _is_level(line: Line) -> bool:
-    return line.standing is not None and bool(line.standing.is_level)
 
 
 def _marks(line: Line, families: Collection[str]) -> tuple[Mark, ...]:

@@ -54,7 +54,6 @@ class Who(NamedTuple):
 
     @property
     def is_people(self) -> bool:
-        """Whether people wrote them."""
         return self.system == PEOPLE
 
     @property

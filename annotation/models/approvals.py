@@ -15,8 +15,6 @@ from benchmarks.scoring.approval import Verdict
 
 
 class ApprovalQuerySet(models.QuerySet["JudgeApproval"]):
-    """Reads of approvals."""
-
     def of_judges(self, judges: Any) -> ApprovalQuerySet:
         """Those of these judges and of other versions of them, the newest first, with judge and study."""
         names = Judge.objects.filter(pk__in=judges).order_by().values("name")

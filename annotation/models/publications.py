@@ -16,8 +16,6 @@ from annotation.models.studies import Study
 
 
 class PublicationQuerySet(models.QuerySet["Publication"]):
-    """Publications by who may open them."""
-
     def live(self) -> PublicationQuerySet:
         """Those that anybody may read."""
         return self.filter(revoked_at=None, made_by__is_active=True)

@@ -16,8 +16,6 @@ from benchmarks.scoring.likert import LEVELS
 
 
 class RatingPlan(models.Model):
-    """The settings of a rating study."""
-
     study = models.OneToOneField(Study, on_delete=models.CASCADE, related_name="rating_plan")
     people_per_item = models.PositiveSmallIntegerField(default=2)
 

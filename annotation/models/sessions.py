@@ -427,7 +427,6 @@ class LateDecision(models.Model):
 
     @property
     def text(self) -> str:
-        """The text that was decided about."""
         return self.revision.text
 
 

@@ -63,7 +63,6 @@ class LabellingJob:
 
     @property
     def finished(self) -> str:
-        """How many tasks are done."""
         return str(self.words.finished % {"n": self.n_done})
 
 
@@ -177,7 +176,6 @@ class Earned:
 
     @property
     def worked_ms(self) -> int:
-        """Active time of all this."""
         return sum(row.active_ms for row in self.sessions) + sum(job.worked_ms for job in self.jobs)
 
     @property

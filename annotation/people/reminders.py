@@ -98,11 +98,6 @@ def is_due(due_at: datetime | None, *, reminded_at: datetime | None, now: dateti
     return bool(passed) and (reminded_at is None or reminded_at < max(passed))
 
 
-def is_by_day(now: datetime, zone: str) -> bool:
-    """Whether a mail that comes by itself disturbs nobody."""
-    return now.astimezone(ZoneInfo(zone)).hour in BY_DAY
-
-
 def why_not(annotator: Annotator, tasks: list[Open], *, now: datetime) -> Why | None:
     """Why a person who can log in gets no mail; None if nothing stands against it."""
     if not tasks:
@@ -138,7 +133,7 @@ def send_due(*, now: datetime) -> int:
         wanted = any(is_due(task.study.due_at, reminded_at=person.reminded_at, now=now) for task in tasks)
         if user is None or not wanted or why_not(person, tasks, now=now) is not None:
             continue
-        if is_by_day(now, user.time_zone):
+        if now.astimezone(ZoneInfo(user.time_zone)).hour in BY_DAY:  # a mail then disturbs nobody
             sent += _send(person, tasks, now=now)
     return sent
 

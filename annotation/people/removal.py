@@ -75,7 +75,6 @@ class Going:
 
     @property
     def totals(self) -> dict[str, int]:
-        """How many of what, over all studies."""
         counts: Counter[str] = Counter()
         for (_study, what), n in self.counts.items():
             counts[what] += n
@@ -232,7 +231,6 @@ def forget_panel_ids(annotator: Annotator) -> None:
 
 
 def totals(removal: Removal) -> dict[str, int]:
-    """How many of what, over all studies."""
     counts: Counter[str] = Counter()
     for what, n in removal.work.values_list("what", "n"):
         counts[what] += n

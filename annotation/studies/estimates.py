@@ -112,12 +112,10 @@ class Estimate:
 
     @property
     def n_tasks(self) -> int:
-        """Tasks of all people."""
         return self.design.n_tasks
 
     @property
     def active_ms(self) -> int:
-        """Active time of all people."""
         return round(self.n_tasks * self.minutes * MS_PER_MINUTE)
 
     @property

@@ -382,7 +382,6 @@ def progress_columns() -> list[Column]:
 
 
 def time_column() -> Column:
-    """Active time of a person."""
     return Column("time", "Time", lambda row: duration(row.active_ms), by=lambda row: row.active_ms)
 
 

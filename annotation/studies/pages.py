@@ -385,7 +385,6 @@ def consent_edit(request: HtmxHttpRequest) -> HttpResponse:
 @requires("annotation.view_study")
 @require_safe
 def consent_version(request: HtmxHttpRequest, version: int) -> HttpResponse:
-    """Read one version of the consent page."""
     text = get_object_or_404(ConsentText.objects.with_counts(), version=version)
     context = {"text": text, "html": render_markdown(text.body)}
     return page(request, "annotation/consent_version.html", context)

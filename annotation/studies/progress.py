@@ -203,7 +203,6 @@ class Pace:
 
     @property
     def n_days(self) -> int:
-        """How many days the pace is taken from."""
         recent = [day for day in self.by_day if (self.today - day).days < WINDOW_DAYS]
         earlier = self.n_done > sum(self.by_day[day] for day in recent)
         return WINDOW_DAYS if earlier else (self.today - min(recent)).days + 1 if recent else 0

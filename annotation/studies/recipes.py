@@ -17,10 +17,6 @@ def _nothing(seed: int) -> dict[str, Any]:
     return {}
 
 
-def _nowhere() -> str:
-    return ""
-
-
 @dataclass(frozen=True, slots=True)
 class Recipe:
     """A study of a paper: how many tasks it had there, shared by `n_people`; not `in_paper` they are ours.
@@ -38,7 +34,7 @@ class Recipe:
     n_people: int
     values: Mapping[str, Any] = field(default_factory=dict)
     choose: Callable[[int], Mapping[str, Any]] = _nothing
-    lacks: Callable[[], str] = _nowhere
+    lacks: Callable[[], str] = str
     seed: int = 1
     in_paper: bool = True
 

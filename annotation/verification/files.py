@@ -139,7 +139,6 @@ def check_keys(rows: QuestionQuerySet) -> None:
 
 
 def sets_in(study: Study) -> list[str]:
-    """The question sets of a study, by name."""
     return sorted(set(questions_in(study).order_by().values_list("dataset", flat=True)))
 
 

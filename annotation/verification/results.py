@@ -316,7 +316,6 @@ def _person(table: PointTable, task: Task, column: int, person: Rater) -> Person
 
 
 def figures_json(figures: KeyPointFigures) -> dict[str, Any]:
-    """All figures as plain values."""
     return {
         "scope": figures.scope,
         "autods_threshold": figures.threshold,

@@ -388,7 +388,6 @@ class PointsReport:
         return task_json(self.task) | {"scope": self.scope, "autods_threshold": self.threshold}
 
     def sheet(self) -> Sheet:
-        """All figures laid out."""
         return Sheet((counts_of(self.task.people), task_section(self.task)))
 
 

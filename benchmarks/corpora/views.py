@@ -198,7 +198,6 @@ def summary_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
 @require_safe
 @requires(VIEW)
 def corpora_search(request: HtmxHttpRequest) -> HttpResponse:
-    """Find a text in all corpora."""
     find = request.GET.get("q", "").strip()
     only = request.GET.get("in", "")
     only = only if only in KINDS else ""

@@ -192,7 +192,9 @@ def _is_answered(answer: Answer) -> bool:
 def read_answer(waiting: Waiting, call: JudgeCall, reply: Reply) -> Answer:
     """Read a reply; a refusal, one to half of a prompt, and what no parser can stand is an invalid answer."""
     question = waiting.question
-    if reason := reply.refused_because or reply.cut_because(_n_sent(waiting)):
+    request = waiting.request
+    n_sent = 0 if request is None else estimated_tokens(request.body, n_verdicts=1)[0]
+    if reason := reply.refused_because or reply.cut_because(n_sent):
         return Answer(waiting, call, dict.fromkeys(question.keys, Problem(reason)))
     try:
         answers = question.read(reply.text, reply.raw)
@@ -201,11 +203,6 @@ def read_answer(waiting: Waiting, call: JudgeCall, reply: Reply) -> Answer:
         problem = Problem(clean_text(f"The reply cannot be read ({type(error).__name__})."))
         return Answer(waiting, call, dict.fromkeys(question.keys, problem))
     return Answer(waiting, call, answers, again)
-
-
-def _n_sent(waiting: Waiting) -> int:
-    """About how many tokens the question has as it was sent."""
-    return 0 if waiting.request is None else estimated_tokens(waiting.request.body, n_verdicts=1)[0]
 
 
 def kept_replies(calls: Sequence[JudgeCall]) -> dict[int, Reply]:

@@ -109,7 +109,6 @@ class Task(ABC):
 
     @property
     def title(self) -> str:
-        """The task in a few words."""
         return dict(JudgeRun.Task.choices).get(self.name, self.name)
 
     @property

@@ -108,7 +108,6 @@ class HaystackPlan(Plan[TopicFile]):
         self.displaced: list[Summary] = []
 
     def take(self, rows: TopicFile) -> None:
-        """Compare a haystack with the one of its key."""
         self.topic = rows
         self.target = self.haystack = self._plan_haystack()
         self._plan_documents()
@@ -133,7 +132,6 @@ class HaystackPlan(Plan[TopicFile]):
 
     @property
     def about(self) -> dict[str, str]:
-        """The name of the file."""
         return {"file": self.topic.source_name}
 
     def _plan_haystack(self) -> Haystack:

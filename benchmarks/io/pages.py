@@ -70,11 +70,9 @@ class ImportForm(GroupedForm):
             )
 
     def of_file(self) -> list[forms.BoundField]:
-        """The fields that every format has."""
         return [self[name] for name in ("format", "file", "group") if name in self.fields]
 
     def of_format(self) -> list[forms.BoundField]:
-        """The fields of the chosen format."""
         return [self[option.name] for option in self.entry.options]
 
     def options(self) -> dict[str, Any]:
@@ -167,7 +165,6 @@ def import_job(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
 @require_POST
 @requires(ADD)
 def import_confirm(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
-    """Import a file that was checked."""
     job = get_object_or_404(ImportJob.objects.for_user(request.user), uid=uid)
     try:
         jobs.confirm(job=job)

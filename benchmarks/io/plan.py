@@ -134,7 +134,6 @@ class Plan(ABC, Generic[Rows]):
         return row
 
     def new(self, model: type[Row]) -> Sequence[Row]:
-        """The rows of a model that will be written."""
         return self._new[model]  # type: ignore[return-value]
 
     def rows(self) -> Iterator[Model]:

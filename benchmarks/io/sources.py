@@ -194,7 +194,6 @@ class ScorePlan(Plan[Sequence[TextScores]]):
 
     @property
     def about(self) -> dict[str, str]:
-        """The name of the dataset."""
         return {"dataset": self.dataset}
 
 

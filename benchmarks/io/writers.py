@@ -210,7 +210,6 @@ def key_of(dataset: str, key: str) -> str:
 
 
 def system_key(summary: SourceSummary) -> str:
-    """The key of whoever wrote a summary."""
     return f"{PEOPLE}{summary.writer}" if summary.is_person else summary.writer
 
 

@@ -39,8 +39,6 @@ OUR_PROMPTS = {
 
 
 class ModelJudgeForm(ModelForm):
-    """A model that judges."""
-
     field_order = (
         "name", "base_url", "model", "protocol", "examples", "per_level", "examples_seed", "temperature", "seed",
         "max_tokens", "limit_name", "timeout_s", "prompt",
@@ -136,7 +134,6 @@ class ModelJudgeForm(ModelForm):
         return name
 
     def config(self) -> ModelConfig:
-        """The configuration of a valid form."""
         data = self.cleaned_data
         names = ("base_url", "model", "protocol", "temperature", "seed", "max_tokens", "limit_name", "timeout_s")
         prompts: dict[str, Any] = {
@@ -156,7 +153,6 @@ class ModelJudgeForm(ModelForm):
 
     @staticmethod
     def values_of(judge: Judge) -> dict[str, Any]:
-        """Initial values of a judge's form."""
         config = ModelConfig.from_mapping(judge.config)
         values = {"name": judge.name, "note": judge.note, **config.as_mapping()}
         if config.examples is not None:
@@ -196,8 +192,6 @@ class JuryForm(forms.Form):
 
 
 class PriceForm(forms.Form):
-    """The price of a model from a day on."""
-
     model = forms.CharField(label="Model", max_length=200)
     base_url = forms.ChoiceField(label="Address", choices=lambda: [("", "any"), *addresses()], required=False)
     valid_from = forms.DateField(label="From (UTC)", widget=forms.DateInput(attrs={"type": "date"}))
@@ -241,7 +235,6 @@ def judge_list(request: HtmxHttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires(ADD)
 def judge_new(request: HtmxHttpRequest) -> HttpResponse:
-    """Make a model judge."""
     return _edit(request, ModelJudgeForm(request.POST or None, user=request.user), None)
 
 

@@ -203,7 +203,6 @@ class RunForm(RunOptionsForm):
         return pairs
 
     def scope(self) -> Scope:
-        """The scope of a valid form."""
         data, haystacks = self.cleaned_data, Haystack.objects.current()
         haystacks = haystacks.in_corpus(data["dataset"]) if data["dataset"] else haystacks.without_sources()
         if data["haystack"]:

@@ -14,8 +14,6 @@ from benchmarks.access.sight import FencedQuerySet, Sight
 
 
 class ResearchGroupQuerySet(FencedQuerySet[Any]):
-    """Reads of groups."""
-
     def current(self) -> ResearchGroupQuerySet:
         """Leave out what was archived."""
         return self.filter(archived_at=None)

@@ -31,7 +31,6 @@ class RoleManager(models.Manager["Judge"]):
         self.role = role
 
     def get_queryset(self) -> models.QuerySet[Judge, Judge]:
-        """Rows of this role."""
         return super().get_queryset().filter(role=self.role)
 
     def counted(self) -> models.QuerySet[Judge, Judge]:

@@ -28,7 +28,6 @@ class HaystackQuerySet(FencedQuerySet[Any]):
         return self.filter(archived_at=None)
 
     def archived(self) -> HaystackQuerySet:
-        """Only what was archived."""
         return self.filter(archived_at__isnull=False)
 
     def search(self, text: str) -> HaystackQuerySet:
@@ -117,8 +116,6 @@ def counted_judges(path: str = "") -> Q:
 
 
 class JudgedQuerySet(FencedQuerySet[Any]):
-    """Answers of judges."""
-
     def counted(self) -> JudgedQuerySet:
         """Only those of judges that count."""
         return self.filter(counted_judges("judge__"))

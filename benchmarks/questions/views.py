@@ -48,8 +48,6 @@ class QuestionTable(ListTable):
 
 
 class QuestionFilter(FilterSet):  # type: ignore[misc]
-    """Questions by words and where they belong."""
-
     q = CharFilter(label="Question or id", method=lambda rows, _name, text: rows.search(text))
     dataset = ChoiceFilter(label="Dataset", choices=partial(names, "dataset"))
     category = ChoiceFilter(label="Category", choices=partial(names, "category"))
@@ -130,7 +128,6 @@ def question_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
 @require_safe
 @requires(VIEW)
 def question_download(request: HttpRequest, dataset: str) -> HttpResponseBase:
-    """The questions of a dataset in our format."""
     rows = Question.objects.of(dataset=dataset)
     if not rows.exists():
         raise Http404

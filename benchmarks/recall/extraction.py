@@ -69,7 +69,11 @@ class Recalled:
     @property
     def not_found(self) -> list[Compared]:
         """Points that are not among the extracted ones, by people where they have looked for them."""
-        return [point for point in self.points if not _is_found(point)]
+        return [
+            point
+            for point in self.points
+            if not (point.is_alike if point.named.found is None else point.named.found)
+        ]
 
 
 Place = tuple[str, str]
@@ -98,10 +102,6 @@ def recalled(named: Sequence[NamedPoint], *, dataset: str, judge: Judge | None) 
         lexical=extraction_recall([(point.question, point.is_alike) for point in points]),
         agreement=rate(same, clusters=[point.question for point in labelled], method="same answer"),
     )
-
-
-def _is_found(point: Compared) -> bool:
-    return point.is_alike if point.named.found is None else point.named.found
 
 
 def compared(named: Sequence[NamedPoint], *, dataset: str, judge: Judge | None) -> list[Compared]:
@@ -240,7 +240,6 @@ class ExtractionForm(forms.Form):
     judge = forms.ChoiceField(label="Points of responses extracted by", required=False, choices=_extractors)
 
     def judge_of(self) -> Judge | None:
-        """The judge of a valid form."""
         uid = self.cleaned_data["judge"]
         return Judge.objects.get(uid=uid) if uid else None
 

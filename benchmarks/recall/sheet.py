@@ -463,7 +463,6 @@ def _drawing(chart: Any, table: str = "") -> tuple[Drawing, ...]:
 
 
 def _every_figure(figures: RecallFigures, systems: Systems) -> Table:
-    """Every figure of systems in every part, as rows."""
     groups = {"all": systems.whole, **{part: systems.parts[part] for part in PARTS}, "judge": systems.shared}
     rows = tuple(
         _row(figures, group, group.system, part, "" if part == "all" else group.name)

@@ -38,11 +38,6 @@ def common_questions(rows: Sequence[Judged]) -> frozenset[Hashable]:
     return frozenset(question for question, answered in there.items() if answered == wanted)
 
 
-def judged_questions(rows: Sequence[Judged]) -> frozenset[Hashable]:
-    """Questions on which any system has recall."""
-    return frozenset(row.answer.question for row in rows if row.answer.n_key_points)
-
-
 @dataclass(frozen=True, slots=True)
 class Counted:
     """How many questions systems are compared on, of `n_judged` that any of them answered."""
@@ -54,7 +49,7 @@ class Counted:
 
 def compared(table: Table, *, only_common: bool) -> tuple[Table, Counted]:
     """Leave out questions that a system shown has not answered, or that a judge shown has not judged."""
-    judged = judged_questions(table.rows)
+    judged = frozenset(row.answer.question for row in table.rows if row.answer.n_key_points)
     kept = common_questions(table.rows) if only_common else judged
     return table.on(kept), Counted(only_common, len(kept), len(judged))
 

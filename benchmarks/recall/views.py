@@ -241,14 +241,12 @@ class ResponseRunForm(RunOptionsForm):
         return fitted or Judge(pk=0, name=versions.OFFLINE, kind=Judge.Kind.LEXICAL)
 
     def scope(self) -> Scope:
-        """The scope of a valid form."""
         data = self.cleaned_data
         return Scope(
             dataset=data["dataset"], systems=data["systems"], sample=data["sample"], seed=data["seed"] or 0
         )
 
     def responses(self) -> list[Response]:
-        """The responses of a valid form."""
         questions = Question.objects.of(dataset=self.cleaned_data["dataset"]).filter(archived_at=None)
         return self.scope().narrowed(Response.objects.filter(question__in=questions).select_related("question"))
 

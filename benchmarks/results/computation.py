@@ -79,11 +79,9 @@ class Computation(Generic[O, F]):
         return TypeAdapter(tuple[self.figures], config=ConfigDict(ser_json_inf_nan="constants"))  # type: ignore[name-defined]
 
     def plain(self, options: O) -> Any:
-        """Options as JSON holds them."""
         return self._options.dump_python(options, mode="json")
 
     def options_from(self, plain: Any) -> O:
-        """Options from what JSON held."""
         return self._options.validate_python(plain)
 
     def key(self, options: O, groups: list[int] | None = None) -> str:
@@ -101,7 +99,6 @@ class Computation(Generic[O, F]):
         return self._figures.dump_json((figures,))
 
     def load(self, content: bytes) -> F:
-        """Figures from JSON."""
         return self._figures.validate_json(content)[0]
 
 

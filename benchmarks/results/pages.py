@@ -273,14 +273,12 @@ class FigurePage(Generic[F]):
         raise NotImplementedError
 
     def look_up(self) -> Shown[F]:
-        """The stored figures."""
         return look_up(self.computation, self.options(), now=timezone.now(), wait_s=self.wait_s)
 
     def sheet(self, figures: F) -> Sheet:
         raise NotImplementedError
 
     def as_json(self, figures: F) -> Any:
-        """The figures as plain values."""
         raise NotImplementedError
 
     def origin(self) -> Origin:
@@ -331,8 +329,6 @@ class FigurePage(Generic[F]):
 
     @classmethod
     def urls(cls, address: str, files: str = "files/") -> list[URLPattern]:
-        """The addresses of the page and, below it, of its files."""
-
         @requires(cls.permission)
         @require_safe
         def show(request: HtmxHttpRequest) -> HttpResponse:

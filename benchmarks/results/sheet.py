@@ -122,7 +122,6 @@ class Row:
         return value if isinstance(value, Cell) else Cell(value)
 
     def value(self, key: str) -> Value:
-        """The bare value of a measure."""
         return self.cell(key).value
 
     def number(self, key: str) -> float | str | None:

@@ -100,7 +100,6 @@ class Shown(Generic[F]):
 
     @property
     def version(self) -> str:
-        """The version of the figures that are shown."""
         return self.result.version
 
     @property
@@ -366,7 +365,7 @@ def _computed(row: Result, clock: Callable[[], datetime]) -> dict[str, Any]:
         "wanted": version,
         "program": program(),
         "took": timedelta(seconds=time.monotonic() - started),
-        "memory": _memory(),
+        "memory": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,  # MiB, the most so far
         "computed_at": clock(),
         "failed": "",
         "reason": "",
@@ -383,8 +382,3 @@ def _reason(error: Exception) -> str:
     if isinstance(error, SoftTimeLimitExceeded):
         return f"It took longer than {LIMIT_S // 60} minutes."
     return f"An error of the program ({type(error).__name__}); the log has the details."
-
-
-def _memory() -> int:
-    """The most memory that this process has taken, in MiB."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024

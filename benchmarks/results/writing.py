@@ -146,18 +146,14 @@ def spoken(stat: Stat, unit: Unit = Unit.FIGURE, *, is_signed: bool = False, wit
     """A figure with its interval, in a sentence, or `within` brackets of one."""
     if stat.value is None:
         return f"unknown ({stat.undefined_reason})"
+    read = Unit.RATING if unit is Unit.FIGURE else unit  # of a coefficient two digits
     value, low, high = (
-        "" if each is None else _in_sentence(each, unit, is_signed=is_signed)
+        "" if each is None else number(each, read, is_signed=is_signed)
         for each in (stat.value, stat.low, stat.high)
     )
     value += " %" if unit is Unit.SHARE else ""
     interval = f"95 % CI {low} to {high}" if low else ""
     return value if not interval else f"{value}, {interval}" if within else f"{value} ({interval})"
-
-
-def _in_sentence(value: float, unit: Unit, *, is_signed: bool) -> str:
-    """A number that is read, not looked up: of a coefficient two digits."""
-    return number(value, Unit.RATING if unit is Unit.FIGURE else unit, is_signed=is_signed)
 
 
 def is_significant(stat: Stat | None) -> bool | None:

@@ -51,9 +51,7 @@ class Memory(Protocol):
         """Count a request that is about to be sent; raises `Stopped` if it must not be."""
         ...
 
-    def recall(self, keys: Collection[str]) -> dict[str, bytes]:
-        """The answers that are known."""
-        ...
+    def recall(self, keys: Collection[str]) -> dict[str, bytes]: ...
 
     def keep(self, answers: Mapping[str, bytes]) -> None:
         """Store more; what is known already stays as it is."""

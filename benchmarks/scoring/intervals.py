@@ -234,7 +234,6 @@ class Batch:
         return self.blocks[block].sum(axis=0)[None, :]
 
     def n_filled(self, block: int) -> int:
-        """How many clusters have anything in a block."""
         return int(self.blocks[block].any(axis=1).sum())
 
     def drawn(self, block: int) -> Floats:

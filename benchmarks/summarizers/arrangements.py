@@ -76,7 +76,6 @@ class Arrangement:
 
     @property
     def experiment(self) -> str:
-        """The name of the experiment that it belongs to."""
         return OF_KIND[self.kind]
 
     @property

@@ -150,7 +150,6 @@ def read_running_text(reply: str, *, n_sentences: int | None, is_cut_off: bool) 
 
 
 def read_response(reply: str, *, n_shown: int, is_cut_off: bool) -> Written:
-    """A reply as a response."""
     text = reply.strip()
     problems = (*([CUT_OFF] if is_cut_off else []), *([] if text else [EMPTY]))
     return Written(text, problems, n_shown=n_shown)

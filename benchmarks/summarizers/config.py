@@ -151,24 +151,9 @@ def default_prompt(method: str) -> str:
     return text_of(_PROMPTS.get(method, "summary"))
 
 
-def default_block_prompt() -> str:
-    """The wording that asks for the notes on one block."""
-    return text_of("summary_block")
-
-
 def default_source_prompt(method: str) -> str:
     """The wording that asks for the finished summary of a source; with blocks, of their summaries."""
     return text_of(_SOURCE_PROMPTS.get(method, "source"))
-
-
-def default_source_block_prompt() -> str:
-    """The wording that asks for the summary of one block of a source."""
-    return text_of("source_block")
-
-
-def default_response_prompt() -> str:
-    """The wording that asks for a response to a question, from whatever is shown."""
-    return text_of("response")
 
 
 def note_prompt(kind: str, *, words_to: int) -> str:
@@ -261,12 +246,12 @@ class SummarizerConfig(ModelConfig):
         _check_form(values)
         prompts = {
             "prompt": values.get("prompt") or default_prompt(method),
-            "response_prompt": values.get("response_prompt") or default_response_prompt(),
+            "response_prompt": values.get("response_prompt") or text_of("response"),
             "source_prompt": values.get("source_prompt") or default_source_prompt(method),
         }
         if method == HIERARCHICAL:
-            prompts["block_prompt"] = values.get("block_prompt") or default_block_prompt()
-            prompts["source_block_prompt"] = values.get("source_block_prompt") or default_source_block_prompt()
+            prompts["block_prompt"] = values.get("block_prompt") or text_of("summary_block")
+            prompts["source_block_prompt"] = values.get("source_block_prompt") or text_of("source_block")
         if values.get("bullets") == "free" and "n_insights" in fields_in(prompts["prompt"]):
             raise BadConfiguration("bullets: the prompt names their number, so they are not free")
         return cls(**{**values, **prompts})
@@ -287,7 +272,6 @@ class SummarizerConfig(ModelConfig):
         return f"{text}\n\n{self.focus}" if self.focus else text
 
     def prompt_of(self, task: str) -> str:
-        """All wordings of a task together."""
         of_summaries = (self.prompt, self.block_prompt, self.source_prompt, self.source_block_prompt)
         prompts = (self.response_prompt,) if task == "responses" else of_summaries
         return "\n\n".join(part for part in (*prompts, self.focus) if part)

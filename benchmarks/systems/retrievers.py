@@ -156,7 +156,6 @@ class RetrieverForm(forms.Form):
             self.fields["max_requests"] = _max_requests(n)
 
     def of_settings(self) -> list[forms.BoundField]:
-        """The fields of the chosen retriever."""
         return [self[name] for name in self.fields if name != "retriever"]
 
     def clean(self) -> dict[str, Any]:

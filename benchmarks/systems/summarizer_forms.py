@@ -55,8 +55,6 @@ DECODING_NAMES = {
 
 
 class SummarizerForm(FoldedForm, ModelForm):
-    """A model that summarizes."""
-
     FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {
         "decoding": (
             "decoding", "temperature", "seed", "top_p", "top_k", "max_tokens", "limit_name", "timeout_s",
@@ -171,7 +169,6 @@ class SummarizerForm(FoldedForm, ModelForm):
         return data
 
     def config(self) -> SummarizerConfig:
-        """The configuration of a valid form."""
         kept_apart = {"name", "note", "decoding"}
         data = {name: value for name, value in self.cleaned_data.items() if name not in kept_apart}
         data |= DECODINGS.get(self.cleaned_data["decoding"], {})
@@ -186,7 +183,6 @@ class SummarizerForm(FoldedForm, ModelForm):
 
     @staticmethod
     def values_of(judge: Judge) -> dict[str, Any]:
-        """Initial values of the form of a summarizer."""
         values = SummarizerConfig.from_mapping(judge.config).as_mapping()
         named = (name for name, its in DECODINGS.items() if its.items() <= values.items())
         return {"name": judge.name, "note": judge.note, "decoding": next(named, ""), **values}

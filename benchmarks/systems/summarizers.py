@@ -97,7 +97,6 @@ class _RunForm(ModelOptionsForm):
         raise NotImplementedError
 
     def subjects(self) -> list[Any]:
-        """Subjects of its texts, of a valid form."""
         raise NotImplementedError
 
     def about(self) -> str:

@@ -242,12 +242,10 @@ class Chart:
 
     @property
     def subtitle(self) -> str:
-        """What is shown."""
         return self.words.subtitle
 
     @property
     def is_small(self) -> bool:
-        """Whether it is for a card."""
         return self.words.is_small
 
     @property

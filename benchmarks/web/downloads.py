@@ -199,7 +199,6 @@ def json_file(value: Any) -> list[bytes]:
 def download(
     content: Iterable[str | bytes], *, name: str, content_type: str, about: Model | None = None
 ) -> StreamingHttpResponse:
-    """Stream `content` as a file to keep."""
     return as_file(StreamingHttpResponse(content, content_type=content_type), name=name, about=about)
 
 
@@ -217,7 +216,6 @@ def csv_download(
 
 
 def jsonl_download(rows: Iterable[Any], *, name: str, about: Model | None = None) -> StreamingHttpResponse:
-    """Stream rows as JSON lines."""
     return download(json_lines(rows), name=name, content_type="application/x-ndjson", about=about)
 
 

@@ -80,7 +80,6 @@ def entries() -> tuple[Entry, ...]:
 
 
 def entry_of(measure: str) -> Entry | None:
-    """The entry that explains a measure, if one does."""
     name = ENTRY_OF.get(measure)
     return next((entry for entry in entries() if entry.name == name), None) if name else None
 

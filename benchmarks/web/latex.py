@@ -88,7 +88,7 @@ class Cell:
 
     def code(self, *, may_break: bool) -> str:
         """The cell in LaTeX; where its column has lines, long words may break."""
-        main = breakable(self.text) if may_break else title(self.text)
+        main = " ".join(map(_breakable, self.text.split(" "))) if may_break else title(self.text)
         main = rf"\textbf{{{main}}}" if self.is_bold else main
         return rf"{main} {{\scriptsize {title(self.small)}}}" if self.small else main
 
@@ -157,12 +157,8 @@ def title(text: str) -> str:
     return "".join(SYMBOLS.get(letter) or SPECIAL.get(letter, letter) for letter in text)
 
 
-def breakable(text: str) -> str:
-    """A text whose long words may break after what is no letter, or anywhere."""
-    return " ".join(_breakable(word) for word in text.split(" "))
-
-
 def _breakable(word: str) -> str:
+    """A long word may break after what is no letter, or anywhere."""
     if len(word) <= LONGEST_WORD:
         return title(word)
     pieces = re.findall(rf"[^\W_]{{1,{LONGEST_WORD}}}|[\W_]", word)

@@ -83,8 +83,6 @@ class InMemory(TableListData):  # type: ignore[misc]
 
 
 class ListTable(Table):  # type: ignore[misc]
-    """A table as the site shows it."""
-
     def paginate(self, *args: Any, per_page: Any = None, **kwargs: Any) -> Any:
         """Cut into pages of a hundred rows, whatever an address says."""
         return super().paginate(*args, per_page=ON_A_PAGE, **kwargs)
@@ -142,7 +140,6 @@ class Search(CharFilter):  # type: ignore[misc]
         self.fields = fields
 
     def filter(self, rows: QuerySet[Any], value: str) -> QuerySet[Any]:
-        """The rows that hold the text."""
         return rows.filter(Q(*((f"{name}__icontains", value) for name in self.fields), _connector=Q.OR))
 
 
@@ -152,7 +149,6 @@ class ListPage(SingleTableMixin, FilterView):  # type: ignore[misc]
     strict = False
 
     def get_table_data(self) -> ByDatabase:
-        """The narrowed rows."""
         return ByDatabase(self.object_list)
 
     def render_to_response(self, context: dict[str, Any], **kwargs: Any) -> Any:

@@ -77,13 +77,11 @@ class Number:
 
     @property
     def line(self) -> str:
-        """As `numbers.tex` has it."""
         about = " ".join(self.about.split())  # a name with a line break would end the comment
         return f"\\newcommand{{\\{self.macro}}}{{{self.text}}}% {about}; {self.sha256[:12]}\n"
 
     @property
     def as_json(self) -> dict[str, Any]:
-        """As `numbers.json` has it."""
         name, sha256 = self.of
         return {
             "macro": self.macro,

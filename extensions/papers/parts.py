@@ -189,7 +189,6 @@ class Part:
 
     @property
     def as_json(self) -> dict[str, Any]:
-        """Plain values."""
         head = {name: getattr(self.printed, name) for name in ("kind", "number", "part", "title")}
         told = {name: getattr(self, name) for name in ("of", "report", "note", "reason")}
         return head | told | {"cells": [cell.as_json for cell in self.cells]}
@@ -243,7 +242,6 @@ class Paper:
         self.judge, self.study = judge, study
 
     def part(self, table: Printed) -> Part:
-        """One of them beside ours."""
         return self.parts[table.kind, table.number](self, table)
 
 

@@ -120,12 +120,10 @@ class Scores:
 
     @property
     def planted(self) -> NDArray[np.float64]:
-        """Best scores of the planted pairs."""
         return self.best[self.plan.planted]
 
     @property
     def others(self) -> NDArray[np.float64]:
-        """Best scores of all other pairs."""
         return self.best[~self.plan.planted]
 
     def evidence(self) -> dict[tuple[int, int], tuple[int, ...]]:
@@ -422,7 +420,6 @@ class CheckReport:
         return _share(sum(caught.n_caught for caught in rows), sum(caught.n for caught in rows))
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values."""
         names = ("insight_id", "document", "score")
         return {
             **{name: getattr(self, name) for name in ("n_insights", "n_documents", "n_sentences")},

@@ -194,8 +194,6 @@ class Candidate(NamedTuple):
 
 
 class _Search(NamedTuple):
-    """One search: on which part, at which address, for what."""
-
     part: SynthesisPart
     address: str
     request: dict[str, Any]

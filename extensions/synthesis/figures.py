@@ -110,7 +110,6 @@ class SynthesisFigures:
 
 
 def _checked(synthesis: Synthesis) -> list[dict[str, Any]]:
-    """What checks left on the documents that are there."""
     documents = synthesis.parts.filter(kind=PartKind.DOCUMENT).exclude(state__in=GONE)
     return [part.data for part in documents]
 
@@ -152,7 +151,6 @@ def lot_words(lots: Mapping[str, int]) -> str:
 
 
 def figures_of(synthesis: Synthesis) -> SynthesisFigures:
-    """The figures as they are now, computed here."""
     return _figures(FiguresLook(synthesis.pk))
 
 

@@ -81,12 +81,10 @@ class BeginForm(GroupedForm, FoldedForm, ServerForm):
 
     @property
     def model_fields(self) -> list[Any]:
-        """The fields of models of single steps."""
         return [self[name] for name in model_names(self.STEPS)]
 
     @property
     def prompt_fields(self) -> list[Any]:
-        """The fields of wordings."""
         return [self[f"prompt_{name}"] for name in self.PROMPTS]
 
     def config(self) -> GeneratorConfig:
@@ -248,7 +246,6 @@ class DocumentsForm(BeginForm):
     subtopics = _number("Subtopics, at most", "subtopics", 50)
 
     def clean_texts(self) -> list[Source]:
-        """The pasted documents."""
         return pasted(self.cleaned_data["texts"].replace("\r\n", "\n"))
 
     def settings(self, data: dict[str, Any], prompts: dict[str, str]) -> Settings:
@@ -329,8 +326,6 @@ def no_rerank_or_addresses() -> list[tuple[str, Any]]:
 
 
 class QuestionsForm(BeginForm):
-    """What questions are made of, and how many."""
-
     STEPS = _STEPS
     PROMPTS = PROMPTS_OF_QUESTIONS
     FOLDS: ClassVar[dict[str, tuple[str, ...]]] = _folds(
@@ -385,18 +380,15 @@ class QuestionsForm(BeginForm):
 
     @property
     def more_numbers(self) -> list[Any]:
-        """The fields of numbers that are folded."""
         return [self[name] for name in self.FOLDS["numbers"]]
 
     def clean_file(self) -> tuple[Seed, ...]:
-        """The seed questions."""
         try:
             return parse_seeds(self.cleaned_data["file"], problems=Problems(), limit_bytes=site.UPLOAD_LIMIT_BYTES)
         except ImportFailed as failure:
             raise forms.ValidationError(str(failure)) from failure
 
     def settings(self, data: dict[str, Any], prompts: dict[str, str]) -> Settings:
-        """Numbers of questions."""
         chosen: dict[str, Any] = {name: data[name] for name in _CHOSEN}
         for name in ("categories", "domains"):
             chosen[name] = tuple(line.strip() for line in data[name].splitlines() if line.strip())

@@ -114,7 +114,6 @@ def again(part: SynthesisPart, *, note: str, now: datetime) -> SynthesisPart:
 
 
 def heir(part: SynthesisPart) -> SynthesisPart:
-    """The newest generation of a part."""
     while (newer := getattr(part, "replaced_by", None)) is not None:
         part = newer
     return part

@@ -55,7 +55,6 @@ class Output:
     note: Callable[[str], object]
 
     def json(self, value: Any) -> None:
-        """Write plain values as JSON."""
         self.result(orjson.dumps(value, option=orjson.OPT_INDENT_2).decode())
 
 
@@ -290,7 +289,6 @@ def report_of(synthesis: Synthesis) -> dict[str, Any]:
 
 
 def _checks(synthesis: Synthesis) -> dict[str, Any]:
-    """The free checks of a haystack."""
     topic = handing_over.topic_file(synthesis)
     try:
         report = check(topic).as_json()

@@ -44,8 +44,6 @@ def shelf(name: str) -> Pack:
 
 
 class PackForm(GroupedForm):
-    """Which pack, and which of its worlds."""
-
     pack = forms.ChoiceField(label="Pack")
     seed = forms.IntegerField(
         label="Seed", min_value=0, max_value=HIGHEST_SEED, initial=1,

@@ -77,7 +77,6 @@ def _check(options: Mapping[str, Any], output: Output) -> None:
 
 
 def _lines(report: CheckReport) -> Iterator[str]:
-    """The figures for a console."""
     decided = report.decided
     yield (
         f"{report.n_insights} insights in {report.n_documents} documents of {report.n_sentences} sentences, "

@@ -51,7 +51,6 @@ class SynthesisQuestion(Question):
         return max(1, round(self.ask.n_words * TOKENS_PER_WORD / TOKENS_OF_A_VERDICT))
 
     def prompt(self, config: ModelConfig) -> str:
-        """The wording with its fields."""
         return filled(self.wording, self.ask.fields)
 
     def user_text(self) -> str:

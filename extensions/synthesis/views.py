@@ -53,7 +53,6 @@ OTHERS = "Whoever began this synthesis, or an admin, runs its steps."
 @require_safe
 @requires(VIEW)
 def synthesis_list(request: HtmxHttpRequest) -> HttpResponse:
-    """All syntheses with the step that they are at."""
     context = {"rows": overview.list_rows(), "has_servers": has_servers()}
     return page(request, "synthesis/list.html", context)
 

@@ -111,8 +111,6 @@ class AccountForm(GroupedForm):
 
 
 class PeopleFileForm(forms.Form):
-    """An uploaded list of people."""
-
     file = forms.FileField(
         label="CSV file",
         help_text=(
@@ -123,7 +121,6 @@ class PeopleFileForm(forms.Form):
     )
 
     def clean_file(self) -> str:
-        """The text of the file."""
         try:
             return people_csv.decode(self.cleaned_data["file"].chunks())
         except ValueError as error:

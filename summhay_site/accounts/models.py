@@ -116,7 +116,6 @@ class UserQuerySet(models.QuerySet[Any]):
         return self.filter(in_none | Q(research_groups__in=seen.groups)).distinct()
 
     def of_role(self, role: str) -> UserQuerySet:
-        """Accounts whose highest role is this one."""
         rows = self
         for higher in BY_RANK[: BY_RANK.index(role)]:
             rows = rows.exclude(groups__name=higher)
@@ -131,7 +130,6 @@ class UserQuerySet(models.QuerySet[Any]):
         return rows
 
     def active_admins(self) -> UserQuerySet:
-        """Admins who can log in."""
         return self.of_role(ADMIN).filter(is_active=True)
 
     def in_state(self, state: str) -> UserQuerySet:

@@ -90,7 +90,6 @@ class People(ListPage):
     filterset_class = PeopleFilter
 
     def get_queryset(self) -> UserQuerySet:
-        """The people by name."""
         rows: UserQuerySet = User.objects.visible_to(self.request.user).with_role().order_by("username")
         return rows if self.request.GET.get("state") in dict(STATES) else rows.in_state("")
 

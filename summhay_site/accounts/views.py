@@ -222,8 +222,6 @@ MANAGE = "summhay_site.change_user"
 
 
 class NewGroupForm(forms.Form):
-    """The name of a group."""
-
     name = forms.CharField(label="Name", max_length=80)
 
 

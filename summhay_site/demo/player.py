@@ -207,6 +207,5 @@ def logins() -> list[dict[str, str]]:
 
 
 def login_table() -> str:
-    """The logins of the demo, a line each."""
     rows = (f"  {login['role']:<11} {login['username']:<5} password {PASSWORD}" for login in logins())
     return "\n".join(rows)

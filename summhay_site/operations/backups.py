@@ -353,11 +353,7 @@ def make_backup(*, now: datetime) -> Path | None:
     except Exception:
         LastTime.objects.filter(name=BACKUP, at=now).delete()
         raise
-    for old in kept_backups(folder)[settings.BACKUP_KEEP :]:
+    made_by_schedule = sorted(folder.glob("summhay-????-??-??T????.backup"), reverse=True)
+    for old in made_by_schedule[settings.BACKUP_KEEP :]:
         old.unlink(missing_ok=True)
     return file
-
-
-def kept_backups(folder: Path) -> list[Path]:
-    """Backups that were made by schedule, the newest first; files of other names are left alone."""
-    return sorted(folder.glob("summhay-????-??-??T????.backup"), reverse=True)

@@ -42,17 +42,14 @@ class Channel(filesystem.Channel):
 
     @property
     def data_folder_in(self) -> Path:
-        """Where messages are read."""
         return made(self.transport_options["data_folder_in"])
 
     @property
     def data_folder_out(self) -> Path:
-        """Where messages are written."""
         return made(self.transport_options["data_folder_out"])
 
     @property
     def control_folder(self) -> Path:
-        """Where the tables of exchanges are."""
         return made(self.transport_options["control_folder"])
 
     def get_table(self, exchange: str) -> Any:

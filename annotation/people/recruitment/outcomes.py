@@ -41,7 +41,6 @@ class Progress:
 
     @property
     def worked_ms(self) -> int:
-        """The time of all work."""
         return sum(self.paid_each)
 
     @property

@@ -262,7 +262,6 @@ def recruitment(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
 @requires("annotation.change_study")
 @require_http_methods(["GET", "HEAD", "POST"])
 def recruitment_link(request: HtmxHttpRequest, uid: uuid.UUID, link: uuid.UUID) -> HttpResponse:
-    """Change what a link says."""
     study = study_of(request, uid)
     row = _link(study, link)
     form = LinkForm(request.POST or None, instance=row)

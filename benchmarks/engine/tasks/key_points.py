@@ -180,7 +180,6 @@ class VerificationTask(KeyPointTask):
 
 
 def _about(kind: type[KeyPointQuestion], point: KeyPoint) -> partial[KeyPointQuestion]:
-    """Asks about a key point, which was read with its question."""
     return partial(kind, subject_key=str(point.pk), question=point.question.text, point=point.text)
 
 

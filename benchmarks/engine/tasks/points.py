@@ -119,7 +119,6 @@ class PointTask(ResponseTask):
     def offline_row(
         self, response: Response, point: int | str, premise: Premise, verdict: EntailmentVerdict, **values: Any
     ) -> PointVerdict:
-        """The row of a verdict of the offline judge."""
         row: PointVerdict = self.row(
             subject=response.pk,
             item=point,

@@ -361,7 +361,6 @@ def _question(
     notes: tuple[str, ...] = (),
     is_block: bool = False,
 ) -> SummaryQuestion:
-    """The question for one text of a draft."""
     of_source = draft.n_sentences is not None
     prompt = config.prompt_for(of_source=of_source, is_block=is_block)
     n_bullets = None if is_block else draft.n_bullets

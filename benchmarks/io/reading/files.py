@@ -45,8 +45,6 @@ class File:
 
 
 class _TooLarge(Exception):
-    """There are more bytes than are allowed."""
-
     def __init__(self, size: int) -> None:
         self.size = size
 

@@ -111,7 +111,6 @@ class Problems:
         ]
 
     def raise_errors(self) -> None:
-        """Raise `ImportFailed` if there is any error."""
         if self.n_errors:
             raise ImportFailed(self)
 

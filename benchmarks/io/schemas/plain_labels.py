@@ -184,11 +184,6 @@ def _known_categories(labels: Sequence[Label], task: str) -> tuple[str, ...]:
     return ()
 
 
-def allowed_in(task: str, categories: Sequence[str]) -> tuple[str, ...]:
-    """Labels that a task allows: as told, else those of a judgment on key points, else unknown (empty)."""
-    return tuple(categories) or POINT_TASKS.get(task, ())
-
-
 def _label(
     where: str, row: Mapping[str, Any], categories: Sequence[str], task: str, problems: Problems
 ) -> Label | None:
@@ -202,7 +197,7 @@ def _label(
             "unreadable_link", where, "links", expected="numbers or names, as 2;3", got=row.get("links")
         )
     if part is not None:
-        allowed = allowed_in(task or part.task, categories)
+        allowed = tuple(categories) or POINT_TASKS.get(task or part.task, ())
         if allowed and part.label not in allowed:
             expected = f"one of {', '.join(allowed)}"
             problems.error("unknown_label", where, "label", expected=expected, got=part.label)

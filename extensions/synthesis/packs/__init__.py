@@ -37,7 +37,6 @@ class World:
 
     @property
     def check(self) -> ValueCheck:
-        """The check that knows the values."""
         return ValueCheck(self.facts)
 
 
@@ -141,8 +140,6 @@ def _forms(fact: Fact, filling: Filling) -> tuple[Forms, ...]:
 
 @dataclass(frozen=True)
 class _Writer:
-    """Writes the documents of a world."""
-
     pack: Pack
     filling: Filling
     unlike: int | None
@@ -165,7 +162,6 @@ class _Writer:
         return self.text(fact.insight, 0, "insight", subtopic.id, fact.name)
 
     def document(self, sheet: Sheet) -> TopicDocument:
-        """A document with its frame."""
         genre, number = sheet.genre, sheet.number
         frame = {
             part: self.text(texts[sheet.frame[part]], number, genre.id, part)

@@ -191,8 +191,6 @@ _FIGURE = re.compile(r"\d")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """Something to change, and where."""
-
     where: str
     message: str
 

@@ -51,7 +51,6 @@ class Command(BaseCommand):
         parser.add_argument("--no-charts", action="store_true", help="draw nothing")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Write or check."""
         if options["check"] is not None:
             self._check(options["check"])
             return

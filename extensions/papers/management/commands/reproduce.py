@@ -53,7 +53,6 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print all numbers, unrounded")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Compute and print."""
         paper, data = options["paper"], options["data"]
         if data is not None and paper != SUMMHAY:
             raise CommandError(
