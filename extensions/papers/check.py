@@ -24,7 +24,7 @@ from extensions.papers.folder import LEADERBOARD, MANIFEST, NUMBERS, NUMBERS_JSO
 
 MACRO = re.compile(r"\\newcommand\{\\(\w+)\}\{(.*)\}% (.*)")
 NAMED = ("name", "slug", "archive")
-"""What a manifest says of each study."""
+"""Fields of a manifest about each study."""
 CLOSE = 1e-9
 MISSING = "stands on what the archive does not hold"
 LONGEST_S = 900
@@ -36,7 +36,7 @@ class NoPaper(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """What a check found.
+    """Findings of a check.
 
     `problems` name what differs; `n_same` numbers came out again, `unknown` are macros that the archives alone do
     not give, each with why.
@@ -170,7 +170,7 @@ def _differing_figures(folder: Path, again: Path, study: Mapping[str, Any]) -> I
 
 
 def _beyond(study: Mapping[str, Any]) -> tuple[str, Mapping[str, str]]:
-    """What macros of a study begin with, and the names of figures that its archive does not give, with why."""
+    """Beginning of a study's macros, and names of figures that its archive does not give, with why."""
     return macro_of(str(study["slug"])), dict(study.get("beyond_archive", {}))
 
 

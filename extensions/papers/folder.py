@@ -70,7 +70,7 @@ class Number:
 
     @property
     def about(self) -> str:
-        """What it is, as the comment beside it says."""
+        """The figure in words, as the comment beside it says."""
         n = "" if self.n_items is None else f"n = {self.n_items}"
         clusters = f"{self.n_clusters} clusters" if self.n_clusters else ""
         return "; ".join(filter(None, (self.where, ", ".join(filter(None, (n, clusters))), self.estimand)))
@@ -96,7 +96,7 @@ class Number:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What a folder has of a study or a leaderboard; `beyond` are names of figures with why they stay.
+    """A study or a leaderboard in a folder; `beyond` are names of figures with why they stay.
 
     `of` is the file that its figures are computed from, with its hash.
     """
@@ -181,7 +181,7 @@ _HEAD = (
 
 
 def slugs_of(names: Sequence[str], *, what: str = "study") -> list[str]:
-    """What files and macros of each part are called: no two alike, as macros have no hyphens."""
+    """Names of files and macros of parts: no two alike, as macros have no hyphens."""
     slugs: list[str] = []
     taken: set[str] = set()
     for at, name in enumerate(names, 1):
@@ -194,7 +194,7 @@ def slugs_of(names: Sequence[str], *, what: str = "study") -> list[str]:
 
 
 def _options(board: BoardMade) -> dict[str, Any]:
-    """What was chosen of a leaderboard, so that it can be asked for again."""
+    """Choices of a leaderboard, so that it can be asked for again."""
     view = board.view
     return {
         "haystacks": list(view.haystacks.order_by("key").values_list("key", flat=True)),

@@ -1,4 +1,4 @@
-"""What the printed numbers of a paper give when they are computed with: means of rows, shares, ranks, distances.
+"""Numbers that follow from those a paper prints: means of rows, shares, ranks, distances.
 
 Nothing but the paper is needed. A row has the number that the paper prints, and what follows from the others.
 """
@@ -17,7 +17,7 @@ Papers = tuple[Printed, ...]
 
 
 def identities(paper: str, papers: Papers) -> Part:
-    """What follows from the printed numbers, beside what is printed."""
+    """Numbers that follow from the printed ones, beside those that are printed."""
     cells = tuple(Cell(name, COLUMN, printed, value) for name, printed, value in _PAPERS[paper](papers))
     rows = tuple((cell.row, (cell.paper,)) for cell in cells)
     table = Printed(TEXT, "", "", "What the printed numbers say of each other", (COLUMN,), rows)

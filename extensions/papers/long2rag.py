@@ -148,7 +148,7 @@ class Long2Rag(Paper):
         return named[0] if len(named) == 1 else None
 
     def verified(self, table: Printed) -> Part:
-        """What people kept of the key points, and how far they agree on keeping."""
+        """Key points that people kept, and how far they agree on keeping."""
         values: Values = {}
         if study := self.only_study(VERIFICATION):
             dataset, share = dataset_of(study), dataset_of(study).overall().share.value

@@ -1,4 +1,4 @@
-"""What was done, as the methods section of a paper says it: prose in English, to be pasted.
+"""Methods sections of papers: prose in English, to be pasted.
 
 What people did in a study its kind says; a leaderboard has a section of its own.
 """
@@ -342,7 +342,7 @@ def _program() -> str:
 
 
 def _judge(judge: Mapping[str, Any]) -> str:
-    """What a judge is, and whether it may stand in for people, as `judges_in` gives it."""
+    """A judge in words, and whether it may stand in for people, as `judges_in` gives it."""
     kind = JUDGES.get(judge["kind"], judge["kind"])
     settings = f"settings in judges.json, SHA-256 {judge['settings_sha256'][:12]}"
     approval = f" {judge['approval']['text']}" if judge["approval"] else ""

@@ -236,7 +236,7 @@ class Paper:
     """A paper on the data at hand; `judge` names whose verdicts count, `study` whose labels."""
 
     parts: ClassVar[Mapping[tuple[str, str], Callable[..., Part]]] = {}
-    """What makes each table and figure, of the paper and what is printed, by kind and number."""
+    """Makers of tables and figures, of the paper and what is printed, by kind and number."""
 
     def __init__(self, *, judge: str = "", study: str = "") -> None:
         self.judge, self.study = judge, study

@@ -30,7 +30,7 @@ SYSTEMS = {
     "GPT-4o": "gpt-4o",
     "Gemini-1.5-pro": "gemini-1.5-pro",
 }
-"""What the published files call them."""
+"""Names in the published files."""
 RETRIEVERS = {
     "Rand": "random",
     "Vect": "vector",

@@ -241,7 +241,7 @@ def _share(count: int, of: int) -> float | None:
 
 
 class Kind(StrEnum):
-    """What was done to a document."""
+    """Change that was made to a document."""
 
     DELETION = "deletion"
     INSERTION = "insertion"

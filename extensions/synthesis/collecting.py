@@ -72,7 +72,7 @@ class SearchFailed(Exception):
 
 
 class Results(NamedTuple):
-    """What a search brought, the best first; `n_left_out` held no text, too much of it, or an endless address."""
+    """Documents that a search brought, best first; `n_left_out` held no text, too much, or an endless address."""
 
     hits: tuple[Source, ...]
     n_left_out: int = 0
@@ -200,12 +200,12 @@ class _Search(NamedTuple):
 
     @property
     def key(self) -> str:
-        """What its reply is stored under."""
+        """The key that its reply is stored under."""
         return f"search-{digest(self.address, *map(str, self.request.values()))}"
 
 
 def save_search(*, addresses: Sequence[str], by: Any, now: datetime) -> Judge:
-    """What searches at these addresses, or ranks uploads where there are none.
+    """Find or make what searches at these addresses, or ranks uploads where there are none.
 
     Raises:
         ValueError: the settings do not list an address.
@@ -307,7 +307,7 @@ def _keep(judge: Judge, query: _Search, results: Results) -> None:
 
 
 def _results(part: SynthesisPart) -> list[Candidate]:
-    """What searches brought for a query, in the order in which its lines were asked."""
+    """Documents that searches brought for a query, in the order in which its lines were asked."""
     rows = SynthesisReply.objects.filter(part=part, prompt="search").order_by("pk")
     return [
         Candidate(Source(**result), {"reply": pk, "at": at})
@@ -317,7 +317,7 @@ def _results(part: SynthesisPart) -> list[Candidate]:
 
 
 def _chosen(part: SynthesisPart, candidates: Sequence[Candidate]) -> dict[str, Any]:
-    """What is written on a query; its documents are those of the text that `collected_for` names."""
+    """Values of a query to write on; its documents are those of the text that `collected_for` names."""
     numbers = Settings.from_mapping(part.synthesis.settings).questions
     question = part.parent.text if part.parent else part.text
     kept, n_duplicates = best(question, candidates, numbers, KeptAnswers())

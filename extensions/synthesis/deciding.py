@@ -1,4 +1,4 @@
-"""What people decide on parts: each decision is a row that says how it was before, and can be undone."""
+"""Decisions of people on parts: each is a row that says how it was before, and can be undone."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ CAN_BE_MADE_AGAIN: dict[str, frozenset[PartKind]] = {
     SynthesisKind.DOCUMENTS: frozenset(),
     SynthesisKind.QUESTIONS: frozenset({PartKind.QUESTION, PartKind.QUERY}),
 }
-"""What a model can be asked for again by itself."""
+"""Parts that a model can be asked for again by themselves."""
 UNITED = ("evidence", "made_of")
-"""What parts that are merged have together: passages, and the points that they are made of."""
+"""Fields that parts which are merged have together: passages, and the points that they are made of."""
 
 
 @transaction.atomic
@@ -143,7 +143,7 @@ class Edits:
 
 
 def _said(part: SynthesisPart, insight: SynthesisPart) -> str | None:
-    """What the checks say of an insight in a document: yes, partly, no; None of texts that they do not know."""
+    """Verdict of the checks on an insight in a document: yes, partly, no; None of texts that they do not know."""
     if not Edits(part).are_checked(insight):
         return None
     said: dict[int, str | None] = {pair["insight"]: pair["present"] for pair in part.data.get("pairs", ())}

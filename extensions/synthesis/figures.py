@@ -105,7 +105,6 @@ class SynthesisFigures:
 
     @property
     def lot_words(self) -> str:
-        """What the pairs asked about by lot say of the others."""
         return lot_words(self.lots)
 
 
@@ -132,7 +131,7 @@ def lots_of(synthesis: Synthesis) -> dict[str, int]:
 
 
 def lot_words(lots: Mapping[str, int]) -> str:
-    """What the pairs asked about by lot say of the others; empty if they were not counted."""
+    """A sentence on the pairs asked about by lot and the others; empty if they were not counted."""
     if not lots:
         return ""
     n_leaks, n, rest = (lots[name] for name in LOTS)

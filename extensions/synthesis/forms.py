@@ -114,7 +114,7 @@ class BeginForm(GroupedForm, FoldedForm, ServerForm):
         raise NotImplementedError
 
     def choices(self) -> dict[str, Any]:
-        """What a valid form says beside models, by the arguments of the verb that begins."""
+        """Choices of a valid form beside models, by the arguments of the verb that begins."""
         raise NotImplementedError
 
 
@@ -155,7 +155,7 @@ class FilesField(forms.FileField):
 
 
 class SynthesisForm(BeginForm):
-    """What a haystack is about, who writes it, and how much of what."""
+    """The topic of a haystack, who writes it, and how much of what."""
 
     STEPS = STEPS_OF[SynthesisKind.NEWS]
     PROMPTS = PROMPTS_OF_HAYSTACKS
@@ -274,8 +274,6 @@ class StepForm(ModelOptionsForm):
 
 
 class DecisionForm(forms.Form):
-    """What somebody decides on a part."""
-
     action = forms.ChoiceField(choices=[(action, action) for action in DECIDES])
     reason = forms.CharField(required=False, max_length=40)
     note = forms.CharField(required=False, max_length=2000)

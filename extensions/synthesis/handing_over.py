@@ -106,7 +106,7 @@ def _imported(
 
 
 def topic_file(synthesis: Synthesis) -> TopicFile:
-    """What stands, with the documents that each insight was planned for; flagged ones are listed, not changed.
+    """Parts that stand, with the documents planned for each insight; flagged ones are listed, not changed.
 
     Raises:
         StepRefused: a step is not closed.

@@ -261,7 +261,7 @@ def _work(step: SynthesisStep, output: Output) -> None:
 
 
 def report_of(synthesis: Synthesis) -> dict[str, Any]:
-    """What was made, what its checks say, what is left for people, what it cost."""
+    """Report on what was made, what its checks say, what is left for people, what it cost."""
     flagged = synthesis.parts.filter(state=PartState.FLAGGED).order_by("kind", "number")
     replies = SynthesisReply.objects.filter(part__synthesis=synthesis)
     calls = JudgeCall.objects.filter(run__in=synthesis.runs())

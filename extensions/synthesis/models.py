@@ -64,8 +64,6 @@ class PartState(models.TextChoices):
 
 
 class ReviewAction(models.TextChoices):
-    """What somebody decides on a part of a synthesis."""
-
     ACCEPT = "accept", "accepted"
     EDIT = "edit", "edited"
     REJECT = "reject", "rejected"
@@ -164,7 +162,6 @@ class Synthesis(models.Model):
         return JudgeRun.objects.filter(pk__in=items.values("run"))
 
     def cost(self) -> costs.Cost:
-        """What its calls cost so far."""
         return costs.cost_of(JudgeCall.objects.filter(run__in=self.runs()))
 
 
@@ -260,7 +257,7 @@ class SynthesisPart(models.Model):
 
 
 class SynthesisReply(models.Model):
-    """What a model answered on a part; append-only. `ask` names what was asked: write, repair-2, check-0-i3-….
+    """A model's answer on a part; append-only. `ask` names what was asked: write, repair-2, check-0-i3-….
 
     `value` is the reply as it was read, null where it could not be used; then `problem` says why.
     """
@@ -288,7 +285,7 @@ class SynthesisReply(models.Model):
 
 
 class SynthesisDecision(models.Model):
-    """What somebody decided on a part, and how it was before; append-only, undoing is a decision too.
+    """A decision on a part, and how it was before; append-only, undoing is a decision too.
 
     `before` has state, title and text, and the states of the parts that it made stale. `is_blind`: the verdict of
     the checks was hidden. A verdict is on whether a document says an `insight`; its `reason` says present, partly
@@ -352,7 +349,7 @@ GONE = frozenset({PartState.REJECTED, PartState.REGENERATED})
 STANDS = frozenset({PartState.CLEAR, PartState.ACCEPTED, PartState.EDITED})
 READ = frozenset({PartState.ACCEPTED, PartState.EDITED, PartState.REJECTED, PartState.REGENERATED})
 KEPT_WITH_FLAGS = frozenset({PartKind.DOCUMENT, PartKind.QUERY, PartKind.SUBTOPIC})
-"""What goes on although its checks flag it, and is listed. An insight that is flagged is left out."""
+"""Kinds that go on although their checks flag them, and are listed. An insight that is flagged is left out."""
 
 _AFTER = {
     ReviewAction.ACCEPT: PartState.ACCEPTED,
@@ -364,7 +361,7 @@ _AFTER = {
 
 
 DECIDES = tuple(_AFTER)
-"""What somebody decides of a part as a whole."""
+"""Decisions on a part as a whole."""
 PRESENT = "present"
 VERDICTS = {1: PRESENT, 2: "partly", 3: "absent"}
 """Whether a document says an insight, by the key that says so."""

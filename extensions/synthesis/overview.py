@@ -1,4 +1,4 @@
-"""What the pages of syntheses show: steps with progress and counts, cells, the plan, and parts under review."""
+"""Contents of the pages of syntheses: steps with progress and counts, cells, the plan, and parts under review."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ class StepRow(NamedTuple):
 
     @property
     def n_missing(self) -> int:
-        """What its lists lack and can be asked for once more."""
+        """Number that its lists lack and can be asked for once more."""
         if not self.is_at_gate or self.has_failed or self.step.name not in haystacks.LISTS:
             return 0
         counts = counts_of(self.step)
@@ -228,7 +228,7 @@ def picture(synthesis: Synthesis) -> dict[str, Any] | None:
 
 
 def _state(pair: Mapping[str, Any]) -> str:
-    """What a checked pair is drawn as; nothing where it is not planned and not there."""
+    """Drawing of a checked pair; nothing where it is not planned and not there."""
     if pair["is_planned"]:
         return {"yes": "said", "partly": "partly", "no": "missing"}.get(pair["present"] or "", "planned")
     return "leaked" if pair["present"] in {"yes", "partly"} else ""

@@ -1,4 +1,4 @@
-"""What models are asked, a file of `prompts/` each, and what their replies must look like. Pure.
+"""Questions to models, a file of `prompts/` each, and the form of their replies. Pure.
 
 A reply that does not is asked for again with what was wrong.
 """
@@ -78,7 +78,7 @@ class Reply(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     def wrong(self) -> str:
-        """What is wrong with a reply of the right form; empty if nothing is."""
+        """The fault of a reply of the right form; empty if there is none."""
         return ""
 
 
@@ -219,7 +219,7 @@ def schema_of(reply: type[Reply]) -> tuple[str, dict[str, Any]]:
 
 
 _LIMITS = {"minLength", "maxLength", "minItems", "minimum", "default", "title", "description"}
-"""What strict servers refuse, and what is read from the prompt."""
+"""Refused by strict servers, and read from the prompt."""
 
 
 def _strict(schema: Any) -> Any:

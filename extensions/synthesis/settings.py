@@ -1,4 +1,4 @@
-"""What somebody chooses of a synthesis, defaults being those of the papers, and what is drawn by it. Pure."""
+"""Choices of a synthesis, defaults being those of the papers, and draws by them. Pure."""
 
 from __future__ import annotations
 

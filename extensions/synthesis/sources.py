@@ -1,4 +1,4 @@
-"""What somebody brings: documents as text, Markdown, HTML and PDF, and seed questions. Pure, but for files.
+"""Files that somebody brings: documents as text, Markdown, HTML and PDF, and seed questions. Pure, but for files.
 
 A PDF is read by a process of its own, with an end to its time and memory: a page can hold a program that draws
 for minutes, and a parser in Python would keep the other threads of a web server waiting.
@@ -62,7 +62,7 @@ class Source:
 
 
 class _Text(HTMLParser):
-    """What a page says: text in paragraphs, its first heading or title."""
+    """Parser of a page: text in paragraphs, its first heading or title."""
 
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
@@ -131,7 +131,7 @@ def read(path: Path) -> Source:
 
 
 def of_content(name: str, content: bytes, *, within_s: float = LONGEST_S) -> Source:
-    """What a file of this name holds as a document, a PDF if it is read in this time; raises as `read`."""
+    """A file of this name as a document, a PDF if it is read in this time; raises as `read`."""
     path = Path(name)
     suffix = path.suffix.lower()
     if suffix not in SUFFIXES:

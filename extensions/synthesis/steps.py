@@ -191,7 +191,7 @@ def _held(step: SynthesisStep) -> SynthesisStep:
 
 @transaction.atomic
 def estimate(*, step: SynthesisStep, now: datetime) -> dict[str, Any]:
-    """What a step will ask and cost about; stored on it.
+    """Foresee what a step will ask and cost about; stored on it.
 
     Raises:
         StepRefused: it cannot run now, or what is planned is impossible.
@@ -207,7 +207,7 @@ def estimate(*, step: SynthesisStep, now: datetime) -> dict[str, Any]:
 
 
 def _foreseen(step: SynthesisStep, now: datetime) -> dict[str, Any]:
-    """What a step would ask; of a search only how often."""
+    """Requests of a step; of a search only how often."""
     subjects = PROCEDURES[step.synthesis.kind].prepare(step, now)
     if step.judge.kind == Judge.Kind.SEARCH:
         open_parts = [part for part in subjects if not collecting.is_collected(part)]
@@ -226,7 +226,7 @@ def _foreseen(step: SynthesisStep, now: datetime) -> dict[str, Any]:
 
 
 def foresee_next(*, step: SynthesisStep, now: datetime) -> dict[str, Any]:
-    """What the step after one at its gate would ask and cost if the gate was passed now; nothing if it cannot run.
+    """Foresee requests and costs of the step after one at its gate, were it passed now; nothing if it cannot run.
 
     Stored on that step, which is as if it had never been prepared.
     """
@@ -300,7 +300,7 @@ def _settle(step: SynthesisStep, *, now: datetime) -> None:
 
 
 def counts_of(step: SynthesisStep, dropped: Iterable[str] = ()) -> dict[str, Any]:
-    """What a step was asked for, and what came of it; `dropped` and `flagged` count by reason.
+    """Counts of what a step was asked for, and what came of it; `dropped` and `flagged` count by reason.
 
     `least` is the least that lets the synthesis go on; `missing` says where how many are missing.
     """

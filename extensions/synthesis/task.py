@@ -144,7 +144,7 @@ class SynthesisTask(Task):
     def questions(
         self, *, judge: Judge, config: ModelConfig, items: Sequence[JudgeRunItem], repeats: int
     ) -> dict[int, list[SynthesisQuestion]]:
-        """What each program asks next."""
+        """Next questions of each program."""
         return self._asked_on(items, lambda part, reading: reading.progress(part).asks)
 
     def foreseen(

@@ -114,7 +114,7 @@ def synthesis_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
 @require_safe
 @requires(VIEW)
 def synthesis_figures(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
-    """What checks and people say of it, computed by a worker."""
+    """Verdicts of checks and people on it, computed by a worker."""
     synthesis = _synthesis(request, uid)
     shown = look_up(FIGURES, FiguresLook(synthesis.pk), now=timezone.now())
     context = {"synthesis": synthesis, "shown": shown, "here": request.get_full_path()}

@@ -76,7 +76,7 @@ OwnPoint = tuple[SynthesisPart, Value]
 
 
 class Reading:
-    """What is known of some parts, read in a fixed number of queries."""
+    """Facts about some parts, read in a fixed number of queries."""
 
     def __init__(self, parts: Sequence[SynthesisPart]) -> None:
         self.parts = parts
@@ -170,7 +170,7 @@ class _Known:
         return Piece(part.pk, part.number, part.title, part.text, parent)
 
     def category(self, part: SynthesisPart) -> str:
-        """What kind of text a document is, drawn by seed."""
+        """The kind of text that a document is, drawn by seed."""
         kinds = CONVERSATIONS if self.synthesis.kind == SynthesisKind.CONVERSATION else ARTICLES
         return kinds[int(Draws(self.synthesis.seed).of("category", part.number) * len(kinds))]
 
@@ -225,7 +225,7 @@ class KeyPoint(NamedTuple):
 
 
 def _tasks_of_questions(parts: Sequence[SynthesisPart]) -> Mapping[int, Task]:
-    """What each part is made from, by its key; a fixed number of queries, whatever the number of parts."""
+    """Sources of each part, by its key; a fixed number of queries, whatever the number of parts."""
     above = _above(parts)
     seeds = _seeds([*parts, *above.values()])
     points = points_of([part for part in parts if part.kind == PartKind.TOPIC])

@@ -32,7 +32,7 @@ class World:
 
     @cached_property
     def plan(self) -> Plan:
-        """What each document was made to hold."""
+        """Facts that each document was made to hold."""
         return plan_of(self.topic)
 
     @property
@@ -42,7 +42,7 @@ class World:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a seed draws: the title, and each subtopic with its insights."""
+    """Draws of a seed: the title, and each subtopic with its insights."""
 
     title: str
     subtopics: tuple[tuple[Subtopic, tuple[str, ...]], ...]

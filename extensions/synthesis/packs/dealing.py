@@ -1,4 +1,4 @@
-"""What a seed draws: values of slots, people, and which document holds which fact in which rendering.
+"""Draws by seed: values of slots, people, and which document holds which fact in which rendering.
 
 Values of facts are all different, and no other slot has one of them.
 """
@@ -80,7 +80,7 @@ class Filling:
     _free: dict[str, list[Value]] = field(default_factory=dict)
 
     def refer(self, reference: Reference, document: int) -> str:
-        """What stands for a slot or a person in a document."""
+        """Words for a slot or a person in a document."""
         if person := self.people.get(reference.name):
             return dict(zip(("first", "last"), person, strict=True)).get(reference.form, " ".join(person))
         value = self.values.get(reference.name) or self._of_document(reference.name, document)

@@ -108,7 +108,7 @@ def _worded(error: ValidationError, name: str, parts: list[str], n_before: int) 
 
 
 def _dangling(pack: Pack) -> Iterator[str]:
-    """What a pack names and does not have."""
+    """Names in a pack that nothing has."""
     yield from _named_twice("subtopic", [subtopic.id for subtopic in pack.subtopics])
     yield from _named_twice("genre", [genre.id for genre in pack.genres])
     names = [*pack.cast, *pack.slots, *(slot for subtopic in pack.subtopics for slot in subtopic.slots)]

@@ -1,4 +1,4 @@
-"""What a pack file says: facts with slots, their renderings by voice, filler, side facts, genres and a cast.
+"""Contents of a pack file: facts with slots, their renderings by voice, filler, side facts, genres and a cast.
 
 In its texts `{rent}` and `{rent|words}` are filled in; of `[pays|is charged]` one is taken; `<>` takes a sentence;
 `a(n)` becomes “a” or “an”. Sentences begin with a capital, whatever they begin with.

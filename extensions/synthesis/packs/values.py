@@ -111,7 +111,7 @@ _DAYS = dict(zip(MONTHS, (31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31), stric
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What a slot was filled with: its figures and words, all forms that mean it, and its number for rules."""
+    """The filling of a slot: its figures and words, all forms that mean it, and its number for rules."""
 
     text: str
     words: str

@@ -50,7 +50,7 @@ class Piece:
 
 @dataclass(frozen=True)
 class World:
-    """What a synthesis is about and what it has so far; subtopics and insights are those that stand, in order.
+    """The topic of a synthesis and its parts so far; subtopics and insights are those that stand, in order.
 
     `points` are those of documents of one's own, by document, `ideas` are texts that may give
     ideas. Conversations are written `in_chapters`.
@@ -129,7 +129,7 @@ class Ask:
     n_words: int = 60
 
     def read(self, text: str) -> Value | Problem:
-        """What a reply says, or why it cannot be used."""
+        """Read a reply, or say why it cannot be used."""
         value = read(text, self.reply)
         if isinstance(value, Problem):
             return value

@@ -293,7 +293,7 @@ def _findings(
     category: Value | None,
     overlap: Value | None = None,
 ) -> tuple[list[str], dict[str, object]]:
-    """What the checks found; of two insights that say the same, the later one is flagged."""
+    """Findings of the checks; of two insights that say the same, the later one is flagged."""
     flags: list[str] = []
     data: dict[str, object] = {}
     if category is None or (others and overlap is None):

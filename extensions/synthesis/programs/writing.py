@@ -60,7 +60,7 @@ class Pair:
 
     @property
     def flag(self) -> str:
-        """What is wrong; empty if nothing is."""
+        """The fault; empty if there is none."""
         if self.present is None:
             return UNCHECKED
         if self.is_planned:
@@ -403,7 +403,7 @@ def _belongs(world: World, key: str, chapter: str) -> Ask:
 
 
 def _note(world: World, answer: Value | None) -> str:
-    """What was wrong with the last try."""
+    """Faults of the last try."""
     for each in world.insights:
         if answer and each.number == answer["insight"]:
             return f"A reader took the last try for another subject or fact: “{each.text}”"
