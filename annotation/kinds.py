@@ -41,6 +41,7 @@ class Words:
     """The work in a few words."""
     handed_in: Text
     """Heading of the answers."""
+    items: Counted
     left: Counted
     finished: Counted
     minutes: float

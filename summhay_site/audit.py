@@ -32,6 +32,7 @@ SENTENCES: dict[str, str] = {
     "account.created": "made the account %(what)s",
     "account.deactivated": "deactivated the account %(what)s",
     "account.details": "changed the name or address of %(what)s",
+    "account.erase_asked": "asked to be erased: %(what)s",
     "account.erased": "erased a person, now %(what)s",
     "account.link": "made a password link for %(what)s",
     "account.password": "set the password of %(what)s",

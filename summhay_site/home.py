@@ -19,13 +19,15 @@ from annotation.leaderboard.board import LEADERBOARD
 from annotation.models import Annotator, CreditRequest, Session, Study
 from annotation.results.study import has_changed, headlines
 from annotation.studies.progress import SHOWN_DAYS, Pace, paces
-from benchmarks.models import Haystack, JudgeRun, JudgeRunItem, Result
+from benchmarks.models import AuditEvent, Haystack, JudgeRun, JudgeRunItem, Result
 from benchmarks.questions import sets as question_sets
 from benchmarks.results.judged import Judged, approval_notes
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import LOGGED_IN, requires
 from summhay_site.accounts.models import User
+from summhay_site.operations.erasing import FORMER
 from summhay_site.operations.system import read_alarm
+from summhay_site.privacy import ERASURE
 
 RESULTS_SHOWN = 3
 MOST_LOOKED_AT = 20
@@ -132,6 +134,20 @@ def read_admin() -> dict[str, int]:
     return counts
 
 
+def erasures_asked() -> list[Waiting]:
+    """Accounts whose owners ask to be erased, until that is done."""
+    requests = AuditEvent.objects.filter(action=ERASURE)
+    with_work = {event.object_uid: event.detail.get("with_work") for event in requests}
+    return [
+        Waiting(
+            "Somebody asks to be erased",
+            reverse("person-erase", args=[user.uid]),
+            f"{user.username}, {'with' if with_work[str(user.uid)] else 'without'} texts and labels",
+        )
+        for user in User.objects.filter(uid__in=with_work).exclude(username__startswith=FORMER)
+    ]
+
+
 def model_runs() -> list[Waiting]:
     """Runs that are paused, or that ended with items that failed, the newest first; at most ten."""
     failed = JudgeRunItem.objects.filter(run=OuterRef("pk"), state=JudgeRunItem.State.FAILED)
@@ -155,7 +171,8 @@ def waiting_for(user: Any, studies: Mapping[int, Study]) -> list[Waiting]:
         of_kind = {pk: study for pk, study in studies.items() if study.kind == kind.value}
         if of_kind:
             waiting += kind.waiting(of_kind)
-    return [*waiting, *(model_runs() if user.has_perm("benchmarks.view_judge") else [])]
+    runs = model_runs() if user.has_perm("benchmarks.view_judge") else []
+    return [*(erasures_asked() if user.has_perm("summhay_site.delete_user") else []), *waiting, *runs]
 
 
 @requires(LOGGED_IN)

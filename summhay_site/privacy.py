@@ -18,6 +18,7 @@ from django.contrib.contenttypes.models import ContentType
 from django.contrib.sessions.models import Session as LogIn
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import HttpResponse, HttpResponseBase
+from django.shortcuts import redirect
 from django.template.loader import render_to_string
 from django.utils import timezone, translation
 from django.utils.translation import get_language, gettext_lazy
@@ -51,6 +52,7 @@ from summhay_site.accounts.logins import actor
 from summhay_site.accounts.models import ANNOTATOR, User
 from summhay_site.operations.erasing import FORMER, leave_no_trace, make_nameless
 
+ERASURE = "account.erase_asked"
 _TYPED = "username ip_address user_agent attempt_time"
 
 
@@ -241,6 +243,24 @@ def privacy(request: HtmxHttpRequest) -> HttpResponse:
 
 @requires(LOGGED_IN)
 @require_POST
+def ask_erasure(request: HtmxHttpRequest) -> HttpResponse:
+    """Ask the admins to be erased, with one's work (`work=1`) or without; once, until it is done."""
+    user = actor(request)
+    if asked_erasure(user) is None:
+        record(
+            actor=user, action=ERASURE, target=user, now=timezone.now(), with_work=request.POST.get("work") == "1"
+        )
+    return redirect("privacy")
+
+
+def asked_erasure(user: User) -> AuditEvent | None:
+    """The request of an account to be erased, if there is one."""
+    newest: AuditEvent | None = AuditEvent.objects.filter(action=ERASURE, object_uid=str(user.uid)).first()
+    return newest
+
+
+@requires(LOGGED_IN)
+@require_POST
 @never_cache
 def own_data(request: HtmxHttpRequest) -> HttpResponseBase:
     """Everything that the site holds of whoever asks, as a zip; a few times an hour."""
@@ -264,6 +284,7 @@ def _page(request: HtmxHttpRequest, *, status: int = 200, refusal: str = "") -> 
     person = Annotator.objects.filter(user=actor(request)).first()
     context = {
         "subjects": subjects,
+        "asked": asked_erasure(actor(request)),
         "reasons": reasons(),
         "refusal": refusal,
         "contacts": contacts(person) if person else [],

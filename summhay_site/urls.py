@@ -13,7 +13,7 @@ from summhay_site.audit import audit_csv, audit_log
 from summhay_site.home import home
 from summhay_site.operations.erasing import person_erase
 from summhay_site.operations.system import metrics, system_page
-from summhay_site.privacy import own_data, privacy
+from summhay_site.privacy import ask_erasure, own_data, privacy
 from summhay_site.serving.health import health, ready
 
 handler500 = "summhay_site.serving.middleware.server_error"
@@ -30,6 +30,7 @@ urlpatterns = [
     path("people/<uuid:uid>/erase/", person_erase, name="person-erase"),
     path("system/", system_page, name="system"),
     path("privacy/", privacy, name="privacy"),
+    path("privacy/erase/", ask_erasure, name="ask-erasure"),
     path("privacy/my-data.zip", own_data, name="own-data"),
     *(
         path("", include(f"extensions.{name}.urls"))

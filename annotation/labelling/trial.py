@@ -95,11 +95,16 @@ Examples = Sequence[Sequence[Example]]
 
 
 class Judged(NamedTuple):
-    """The verdict on an answer to one question of an example: right or not, and the sentence that says why."""
+    """The verdict on an answer to one question of an example: right or not, and the sentence that says why.
+
+    `about` is what was asked about, and `decides` the passage of the text that decides, if one does.
+    """
 
     question: str
     is_right: bool
     sentence: str
+    about: str = ""
+    decides: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +112,7 @@ class ExampleAnswers(Generic[A]):
     """Somebody's answers to an example: one to each question, and what came of it."""
 
     answers: Mapping[str, A] = field(default_factory=dict)
-    feedback: Mapping[str, str] = field(default_factory=dict)
+    judged: Mapping[str, Judged] = field(default_factory=dict)
 
 
 class TrialKind(ABC, Generic[A]):
@@ -174,11 +179,15 @@ class TrialKind(ABC, Generic[A]):
         return kind(**{name: tuple(v) if isinstance(v, list) else v for name, v in values.items()})  # type: ignore[no-any-return]
 
 
-def sentence(*, is_right: bool, expected: str, why: str) -> str:
-    """The sentence on an answer: right or not, the expected answer, and the reason."""
-    verdict = _("Right.") if is_right else _("Not quite.")
-    told = _("Expected answer: %(answer)s.") % {"answer": expected}
-    return f"{verdict} {told} {why}"
+def sentence(*, is_right: bool, answer: str, expected: str, why: str) -> str:
+    """The sentences on an answer: right or not, that answer beside the expected one, and the reason."""
+    words = {"given": answer, "expected": expected}
+    verdict = (
+        _("✓ Right. Expected answer: %(expected)s.")
+        if is_right
+        else _("✗ Not quite. Your answer: %(given)s. Expected answer: %(expected)s.")
+    )
+    return f"{verdict % words}\n{why}"
 
 
 def uid_of(example: Example, name: object) -> UUID:

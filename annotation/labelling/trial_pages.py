@@ -4,6 +4,7 @@ in which researchers give a study examples of its own.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cached_property
 from typing import Any
 from uuid import UUID
@@ -25,7 +26,7 @@ from annotation.labelling.handling import TaskRefused
 from annotation.labelling.kind import task_page_of
 from annotation.labelling.recording import Outcome
 from annotation.labelling.task_page import ACTS, ListedTask, Place, Position, context_of, payload_of, shown_in
-from annotation.labelling.trial import Example, ExampleAnswers
+from annotation.labelling.trial import Example, ExampleAnswers, Judged
 from annotation.models import LabelItem, LabelTask, Membership, Study, TrialAnswer
 from annotation.studies import consent
 from annotation.studies.kind import work_of
@@ -68,18 +69,18 @@ class At:
         by_example = {}
         for each in self.examples:
             theirs, task = stored[each.name], LabelTask(item=self.trial.item(each))
-            feedback = {
-                judged.question: judged.sentence
+            came = {
+                judged.question: judged
                 for question, answer in theirs.items()
                 for judged in self.trial.judged(task, each, question, answer)
                 if judged.question == question
             }
-            by_example[each.name] = ExampleAnswers(theirs, feedback)
+            by_example[each.name] = ExampleAnswers(theirs, came)
         return by_example
 
-    def told_of(self, example: Example) -> str:
-        """The verdict on the answers to an example."""
-        return "\n".join(self.answers[example.name].feedback.values())
+    def judged_of(self, example: Example) -> list[Judged]:
+        """The verdicts on the answers to an example."""
+        return list(self.answers[example.name].judged.values())
 
     def is_done(self, example: Example) -> bool:
         return len(self.answers[example.name].answers) == len(self.trial.questions(example))
@@ -152,7 +153,7 @@ def trial(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         "last": last,
         "is_explained": at.study.label_items.filter(role=LabelItem.Role.TRAINING).exists(),
         "percent": round(100 * float(last.pass_share)) if last and last.pass_share else None,
-        "examples": [(n, at.page_of(n), at.told_of(each)) for n, each in enumerate(at.examples, 1)],
+        "examples": [(n, at.page_of(n), at.judged_of(each)) for n, each in enumerate(at.examples, 1)],
     }
     return page(request, "annotation/trial_end.html", context)
 
@@ -172,7 +173,7 @@ def example(request: HttpRequest, uid: UUID, number: int) -> HttpResponse:
         "trial": {
             "number": number,
             "n": len(at.examples),
-            "feedback": at.told_of(shown),
+            **_told(at.judged_of(shown)),
             "is_told_beside": at.trial.answers.by_insight,
         },
     }
@@ -221,7 +222,16 @@ def _payload(at: At, request: HttpRequest, number: int, name: str) -> dict[str, 
     )
     count(task, len({*at.answers[shown.name].answers, *(each.question for each in judged)}))
     payload = payload_of(at.kind, Outcome(task, answer, question))
-    return payload | {"feedback": "\n".join(each.sentence for each in judged)}
+    return payload | _told(judged)
+
+
+def _told(judged: Sequence[Judged]) -> dict[str, Any]:
+    """The verdicts on answers as page and scripts show them."""
+    return {
+        "feedback": "\n".join(each.sentence for each in judged),
+        "is_right": all(each.is_right for each in judged),
+        "decides": next((each.decides for each in judged), ""),
+    }
 
 
 @requires("annotation.do_work")

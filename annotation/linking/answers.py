@@ -255,6 +255,8 @@ class Question:
     insight: Insight
     answer: LinkingAnswer
     feedback: str = ""
+    is_right: bool = True
+    """Whether the answer was as expected, in a trial."""
 
     @property
     def is_covered(self) -> bool:

@@ -331,7 +331,8 @@ class LinkingTrial(TrialKind[LinkingAnswer]):
         for n, (uid, values) in enumerate(zip(self.questions(example), example.values["insight"], strict=True), 1):
             insight = Insight(uid=uid, number=n, text=values["text"])
             answer = answers.answers.get(uid, LinkingAnswer())
-            rows.append(Question(n, insight, answer, answers.feedback.get(uid, "")))
+            came = answers.judged.get(uid)
+            rows.append(Question(n, insight, answer, *((came.sentence, came.is_right) if came else ())))
         return laid_out(task, rows)
 
     def judged(self, task: LabelTask, example: Example, question: str, answer: LinkingAnswer) -> list[Judged]:
@@ -340,8 +341,10 @@ class LinkingTrial(TrialKind[LinkingAnswer]):
         is_right = answer.coverage == expected.coverage and (
             not expected.lines or not set(expected.lines).isdisjoint(answer.lines)
         )
-        words = LINK.in_words(task, expected)
-        return [Judged(question, is_right, sentence(is_right=is_right, expected=words, why=values["why"]))]
+        chosen, wanted = LINK.in_words(task, answer), LINK.in_words(task, expected)
+        told = sentence(is_right=is_right, answer=chosen, expected=wanted, why=values["why"])
+        decides = example.values["bullets"][expected.lines[0] - 1] if expected.lines else ""
+        return [Judged(question, is_right, told, values["text"], decides)]
 
 
 TRIAL = LinkingTrial()

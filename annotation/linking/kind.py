@@ -63,6 +63,7 @@ class Linking(LabelWork):
     words = Words(
         task=gettext_lazy("Find insights in summaries"),
         handed_in=gettext_lazy("Insights found in summaries"),
+        items=ngettext_lazy("%(n)d summary", "%(n)d summaries", "n"),
         left=ngettext_lazy("%(n)d summary left", "%(n)d summaries left", "n"),
         finished=ngettext_lazy("%(n)d summary done", "%(n)d summaries done", "n"),
         minutes=4.0,  # as in SummHay (section 4)

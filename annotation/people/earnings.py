@@ -58,6 +58,11 @@ class LabellingJob:
         return self.n_open * self.minutes_each
 
     @property
+    def waiting(self) -> str:
+        """How many tasks can be done."""
+        return str(self.words.items % {"n": self.n_open})
+
+    @property
     def left(self) -> str:
         return str(self.words.left % {"n": self.n_open})
 

@@ -207,10 +207,13 @@ class RatingTrial(TrialKind[Rated]):
             value, (low, high) = answer.ratings[aspect], example.values[aspect]
             is_right = value is not None and low <= value <= high
             words = {"aspect": name_of(aspect), "value": value, "expected": f"{low}–{high}" if low < high else low}
-            text = _("%(aspect)s: right.") if is_right else _("%(aspect)s: you %(value)s, expected %(expected)s.")
+            text = (
+                _("✓ %(aspect)s: right.") if is_right else _("✗ %(aspect)s: you %(value)s, expected %(expected)s.")
+            )
             judged.append(Judged(aspect, is_right, text % words))
-        last = judged[-1]
-        judged[-1] = Judged(last.question, last.is_right, f"{last.sentence}\n{example.values['why']}")
+        why = f"{judged[-1].sentence}\n{example.values['why']}"
+        judged[0] = judged[0]._replace(about=example.values["lines"][0])
+        judged[-1] = judged[-1]._replace(sentence=why)
         return judged
 
     def restored(self, values: Mapping[str, Any]) -> Rated:

@@ -65,6 +65,7 @@ class Rating(LabelWork):
     words = Words(
         task=gettext_lazy("Rate summaries"),
         handed_in=gettext_lazy("Rated summaries"),
+        items=ngettext_lazy("%(n)d summary", "%(n)d summaries", "n"),
         left=ngettext_lazy("%(n)d summary left", "%(n)d summaries left", "n"),
         finished=ngettext_lazy("%(n)d summary done", "%(n)d summaries done", "n"),
         minutes=10.0,

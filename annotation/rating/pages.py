@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
+from collections.abc import Collection, Sequence
 from dataclasses import astuple, dataclass
 from datetime import datetime
 from functools import partial
@@ -13,6 +15,7 @@ from django.db.models.fields.json import KT
 from django.db.models.functions import Cast
 from django.urls import path
 from django.utils.formats import number_format
+from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import capfirst
 from django.utils.translation import get_language, gettext
 from django.utils.translation import gettext as _
@@ -30,6 +33,7 @@ from benchmarks.judges.aspects import ASPECTS, Aspect, n_in_words
 from benchmarks.models import Document, Haystack, JudgeRun, Summary
 from benchmarks.scoring.likert import LEVELS
 from benchmarks.scoring.text import citation_pieces
+from benchmarks.web.pages import render_markdown
 
 VERSION = 1
 """Part of the name of what is kept: raise it when the markup changes."""
@@ -51,8 +55,7 @@ def laid_out(task: LabelTask, documents: list[Document], answer: Rated) -> dict[
     return {
         "subtopic": summary.subtopic,
         "haystack": haystack,
-        "lines": [_pieces(line) for line in summary.lines if line.strip()],
-        "shown": frozenset(document.number for document in documents),
+        "summary_html": _shown(summary.lines, {document.number for document in documents}),
         "documents": [(document, ()) for document in documents],
         "aspects": rated,
         "n_aspects": capfirst(gettext(n_in_words())),
@@ -69,15 +72,22 @@ def _worded(aspect: Aspect) -> Aspect:
     return Aspect(aspect.key, *(gettext(text) for text in astuple(aspect)[1:]))
 
 
-def _pieces(line: str) -> list[tuple[str, int | None]]:
-    """A line in pieces, each with the number of the document that is cited after it, if one is."""
-    pieces: list[tuple[str, int | None]] = []
-    end = ""
-    for text, cited in citation_pieces(line):
-        for at, number in enumerate(cited):
-            pieces.append((", " if at else f"{end}{text}[", number))
-        end = "]" if cited else f"{end}{text}"
-    return [*pieces, (end, None)]
+def _shown(lines: Sequence[str], shown: Collection[int]) -> SafeString:
+    """A summary as HTML of its Markdown, each line on its own; numbers of documents that are `shown` lead to them.
+
+    Signs for private use stand for citations until all else is escaped. Links of the summary's own are left out.
+    """
+
+    def cited(numbers: re.Match[str]) -> str:
+        link = '<a href="#doc-{0}" data-cited="{0}">{0}</a>'
+        return f"[{', '.join(link.format(n) if int(n) in shown else n for n in numbers[1].split())}]"
+
+    def marked(line: str) -> str:
+        pieces = ((text, " ".join(map(str, numbers))) for text, numbers in citation_pieces(line))
+        return "".join(f"{text}\ue000{numbers}\ue001" if numbers else text for text, numbers in pieces)
+
+    html = re.sub("</?a( [^>]*)?>", "", render_markdown("  \n".join(map(marked, lines))))
+    return mark_safe(re.sub("\ue000([0-9 ]+)\ue001", cited, html))  # noqa: S308  the parser escaped the text
 
 
 def pane(context: dict[str, Any]) -> Pane:

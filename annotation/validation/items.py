@@ -23,7 +23,7 @@ from annotation.validation.answers import PAIR, PairAnswer
 from annotation.validation.files import verdicts_on
 from annotation.validation.pages import laid_out
 from benchmarks import audit
-from benchmarks.io.schemas.fields import Expected, Text
+from benchmarks.io.schemas.fields import Expected, OptionalText, Text
 from benchmarks.models import Judge, KeyPoint, PointVerdict, Question, Response
 from benchmarks.scoring.keypoints import ENTAILMENTS, Entailment
 
@@ -167,12 +167,18 @@ SIMULATED = SimulatedValidation()
 
 
 class OwnPair(OwnItem):
-    """A response with a point that it makes or does not."""
+    """A response with a point that it makes or does not; `decides` is a passage of it, as it stands there."""
 
     response: Text
+    decides: OptionalText = ""
     point: Text
     answer: Annotated[Literal["yes", "neutral", "no"], Expected("yes, neutral or no")]
     why: Text
+
+    def problem(self, shared: Any) -> tuple[str, str] | None:
+        return (
+            None if self.decides in self.response else ("decides", "a passage of the response, letter by letter")
+        )
 
 
 class OwnPairs(OwnSet):
@@ -208,8 +214,9 @@ class ValidationTrial(TrialKind[PairAnswer]):
     def judged(self, task: LabelTask, example: Example, question: str, answer: PairAnswer) -> list[Judged]:
         values = example.values
         is_right = answer.answer == values["answer"]
-        words = PAIR.in_words(task, PairAnswer(values["answer"]))
-        return [Judged("", is_right, sentence(is_right=is_right, expected=words, why=values["why"]))]
+        chosen, wanted = PAIR.in_words(task, answer), PAIR.in_words(task, PairAnswer(values["answer"]))
+        told = sentence(is_right=is_right, answer=chosen, expected=wanted, why=values["why"])
+        return [Judged("", is_right, told, values["point"], values.get("decides", ""))]
 
 
 TRIAL = ValidationTrial()

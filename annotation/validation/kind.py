@@ -174,6 +174,7 @@ class Validation(LabelWork):
     words = Words(
         task=gettext_lazy("Check which key points responses make"),
         handed_in=gettext_lazy("Responses compared with key points"),
+        items=ngettext_lazy("%(n)d pair", "%(n)d pairs", "n"),
         left=ngettext_lazy("%(n)d pair left", "%(n)d pairs left", "n"),
         finished=ngettext_lazy("%(n)d pair done", "%(n)d pairs done", "n"),
         minutes=1.0,

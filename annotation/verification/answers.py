@@ -195,10 +195,11 @@ def _name(question: Question, document: QuestionDocument) -> tuple[Any, ...]:
 
 
 class OwnPoint(OwnItem):
-    """A key point with its judgments; `highlight` is a passage of a document, as it stands there."""
+    """A key point with its judgments; `highlight` and `decides` are passages of a document, letter by letter."""
 
     point: Text
     highlight: OptionalText = ""
+    decides: OptionalText = ""
     grounded: Annotated[Literal["yes", "no"], Expected("yes or no")]
     keyness: Annotated[Literal["agree", "neutral", "disagree", ""], Expected("agree, neutral or disagree")] = ""
     why: Text
@@ -206,8 +207,10 @@ class OwnPoint(OwnItem):
     def problem(self, shared: Any) -> tuple[str, str] | None:
         if (self.grounded == "yes") != bool(self.keyness):
             return "keyness", "an answer where the point is in the documents, and none where it is not"
-        if self.highlight and not any(self.highlight in document.text for document in shared.document):
-            return "highlight", "a passage of a document, letter by letter"
+        texts = [document.text for document in shared.document]
+        for name in ("highlight", "decides"):
+            if not any(getattr(self, name) in text for text in texts):
+                return name, "a passage of a document, letter by letter"
         return None
 
 
@@ -261,8 +264,10 @@ class VerificationTrial(TrialKind[Judgments]):
         values = example.values
         expected = Judgments(values["grounded"], values.get("keyness", ""))
         is_right = (answer.grounded, answer.keyness) == (expected.grounded, expected.keyness)
-        words = POINT.in_words(task, expected)
-        return [Judged("", is_right, sentence(is_right=is_right, expected=words, why=values["why"]))]
+        chosen, wanted = POINT.in_words(task, answer), POINT.in_words(task, expected)
+        told = sentence(is_right=is_right, answer=chosen, expected=wanted, why=values["why"])
+        decides = values.get("decides") or values.get("highlight", "")
+        return [Judged("", is_right, told, values["point"], decides)]
 
 
 def _highlight(example: Example, documents: list[QuestionDocument]) -> Highlight:

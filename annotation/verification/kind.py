@@ -236,6 +236,7 @@ class Verification(LabelWork):
     words = Words(
         task=gettext_lazy("Verify key points in documents"),
         handed_in=gettext_lazy("Key points verified"),
+        items=ngettext_lazy("%(n)d key point", "%(n)d key points", "n"),
         left=ngettext_lazy("%(n)d key point left", "%(n)d key points left", "n"),
         finished=ngettext_lazy("%(n)d key point done", "%(n)d key points done", "n"),
         minutes=1.0,

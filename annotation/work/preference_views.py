@@ -46,7 +46,7 @@ class PreferencesForm(forms.Form):
         widget=forms.RadioSelect,
     )
     goes_on = forms.BooleanField(
-        label=gettext_lazy("Go on to the next item by itself after a complete answer"), required=False
+        label=gettext_lazy("Advance automatically after a complete answer"), required=False
     )
     shows_pace = forms.BooleanField(
         label=gettext_lazy("Show what is left, pay and pace while I work"), required=False

@@ -222,7 +222,7 @@ def _writing_rows(
         limit = _limit_ms(row, session, members)
         rows.append(
             Row(
-                title=row.subtopic.name,
+                title=row.subtopic.query,
                 task=_("Write a summary"),
                 study=row.study,
                 url=_address(row, session),

@@ -42,7 +42,7 @@ from annotation.studies.guidelines import (
     in_active_language,
     translation_of,
 )
-from annotation.studies.rhythm import day_of, goal_of, preferences_of
+from annotation.studies.rhythm import course_of_pace, day_of, goal_of, preferences_of
 from annotation.studies.scope import annotator_behind
 from annotation.studies.tasks import have_read_of_fewer
 from annotation.work import preference_views, tasklist
@@ -276,8 +276,12 @@ def consent_page(request: HtmxHttpRequest) -> HttpResponse:
             return redirect("annotation:consent")
         messages.success(request, _("Thank you. You can withdraw at any time: follow “Consent” below your tasks."))
         return redirect("annotation:work")
+    if form.errors:
+        form.fields["agree"].widget.attrs["autofocus"] = True
+    agreed = annotator.consents.in_force().filter(text=text).first() if text else None
     context = {
         "form": form,
+        "offers": [] if agreed else tasklist.board(annotator, timezone.now()).rows,
         "endings": [
             ending for ending in outcomes.endings(annotator, now=timezone.now()) if ending.is_without_consent
         ],
@@ -285,7 +289,7 @@ def consent_page(request: HtmxHttpRequest) -> HttpResponse:
         "text": text,
         "html": render_markdown(text.body) if text else "",
         "translation": render_markdown(consent.translation_of(text)) if text else "",
-        "consent": annotator.consents.in_force().filter(text=text).first() if text else None,
+        "consent": agreed,
         "contacts": tasklist.contacts(annotator),
         "history": annotator.consents.select_related("text").order_by("-given_at"),
     }
@@ -357,8 +361,11 @@ def finished(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     rows = listed(tasks)
     worked_ms = tasks.aggregate(ms=Sum("active_ms"))["ms"] or 0
     n_done = sum(row.state == LabelTask.State.DONE for row in rows)
+    pace = course_of_pace(person, study)
     context = {
         "study": study,
+        "pace": pace,
+        "last_ms": pace[-1]["ms"] if pace else 0,
         "endings": [each for each in outcomes.endings(person, now=now) if each.link.study_id == study.pk],
         "worked_ms": worked_ms,
         "earned": pay(worked_ms, study.hourly_rate),

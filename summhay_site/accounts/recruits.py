@@ -253,6 +253,7 @@ def _show(
     context = {
         "link": link,
         "study": link.study,
+        "offer": links.offer_of(link),
         "what": what,
         "code": code,
         "has_consented": has_consented,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -11,6 +12,7 @@ from django.urls import reverse
 
 from annotation.models import ConsentText
 from annotation.studies import consent
+from tests.annotation.points import make_points_study
 from tests.makers import annotator_of, give_consent, make_assignment, make_session, make_writing_study
 
 
@@ -61,7 +63,11 @@ def test_the_page_takes_an_answer_and_gives_the_work_free(ben: Any, login: Any, 
     work = reverse("annotation:work")
     assert "after you agree" in client.get(work).content.decode()
     assert "What is recorded" in client.get(url).content.decode()
-    assert client.post(url, {"version": text.version}).status_code == 422
+    refused = client.post(url, {"version": text.version})
+    assert refused.status_code == 422
+    assert re.search("<input[^>]*autofocus[^>]*>", refused.text), (
+        "the reason stands at the tick, which is in focus"
+    )
     assert not consent.is_given(annotator_of(ben))
     assert client.post(url, {"version": text.version, "agree": "on"}).headers["Location"] == work
     assert consent.is_given(annotator_of(ben))
@@ -75,6 +81,31 @@ def test_an_answer_to_an_old_page_leads_to_the_new_text(ben: Any, ada: Any, logi
     page = login(ben).post(url, {"version": "1", "agree": "on"}, follow=True).content.decode()
     assert "changed meanwhile" in page
     assert "Newer." in page
+
+
+def test_what_is_offered_stands_above_the_text_and_a_withdrawal_is_asked_first_and_remembered(
+    ada: Any, ben: Any, cleo: Any, login: Any, now: datetime
+) -> None:
+    study = make_points_study(annotators=(ben, cleo))
+    study.state, study.contact = "open", "lab@example.org"
+    study.save()
+    text = consent.ensure_default_consent(now=now)
+    annotator_of(ben).consents.all().delete()
+    n = study.label_tasks.filter(annotator=annotator_of(ben)).count()
+    client, url = login(ben), reverse("annotation:consent")
+    page = words(re.sub("<[^>]*>", " ", client.get(url).text))
+    assert f"{n} key points, about {n} min" in page
+    assert f"about {n * 25 / 60:.2f} USD run by lab@example.org" in page
+    assert f"Full text, version {text.version} of" in page
+    client.post(url, {"version": text.version, "agree": "on"})
+    page = client.get(url).text
+    assert page.index("Withdraw my consent…") < page.index("Yes, withdraw my consent")
+    after = words(client.post(reverse("annotation:consent-withdraw"), follow=True).text)
+    assert "You withdrew your consent on" in after
+    assert "The text has changed" not in after
+    client.post(url, {"version": text.version, "agree": "on"})
+    consent.publish(body="Newer.", by=ada, now=now)
+    assert "The text has changed since you agreed to version 1." in words(client.get(url).text)
 
 
 def test_withdrawing_on_the_page_keeps_what_was_earned(ben: Any, login: Any) -> None:
@@ -108,7 +139,7 @@ def test_a_default_that_was_only_reworded_keeps_its_translation(
     client, url = login(ben), reverse("annotation:consent")
     german = "Was aufgezeichnet wird"
     assert german not in client.get(url, headers={"accept-language": "de"}).text
-    monkeypatch.setattr(consent, "REWORDED", hashlib.sha256(former.body.encode()).hexdigest())
+    monkeypatch.setattr(consent, "REWORDED", {hashlib.sha256(former.body.encode()).hexdigest()})
     shown = client.get(url, headers={"accept-language": "de"}).text
     assert german in shown
     assert former.body in shown

@@ -33,7 +33,7 @@ def test_practice_ends_with_its_insights_found_or_missed_and_each_citation_right
     assert "You found 1 of 3 insights." in page
     first, second, _third = re.findall(r'<li class="is-(?:full|partial|none)">.*?</ul></li>', page)
     assert re.search(r"(Found|Probably found) ?<", first)
-    assert "rightly cited: 1</li>" in first
+    assert "correctly cited: 1</li>" in first
     assert "it is not in there: 4</li>" in first
     assert "it is also in: 2, 3</li>" in first
     assert re.search(r"(Missed|Probably missed) ?<", second)

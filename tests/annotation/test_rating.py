@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -30,6 +31,23 @@ from tests.makers import (
 pytestmark = pytest.mark.django_db
 JSON = {"Accept": "application/json"}
 BAD = (0, 6, -1, 15, 4.5, "4", True, [3], {"of": 3})
+
+
+def test_a_summary_is_shown_as_the_markdown_it_is_and_nothing_else(ben: Any, login: Any) -> None:
+    text = (
+        "# Boats\n- **At six** [1, 2] <script>alert(1)</script>\n- see [3](https://example.org) [99]\n5 * 3 < 20"
+    )
+    [subtopic, *_others] = make_haystack().subtopics.all()
+    study = make_rating_study(annotators=[ben], summaries=[make_summary(subtopic=subtopic, text=text)])
+    page = login(ben).get(label_url("label-task", label_task(study, ben))).text
+    [shown] = re.findall(r'<div class="lines".*?</div>', page, re.DOTALL)
+    assert "<strong>At six</strong>" in shown
+    assert shown.count("<li>") == 2
+    assert re.findall(r'<a href="#doc-(\d+)" data-cited="\1">\1</a>', shown) == ["1", "2", "3"]
+    assert "[99]" in shown
+    assert "<script" not in shown
+    assert 'href="https' not in shown
+    assert "5 * 3 &lt; 20" in shown
 
 
 def send(client: Any, task: LabelTask, **fields: str) -> Any:

@@ -100,6 +100,24 @@ def test_the_pace_is_the_own_median_and_needs_five_items(ben: Any, study: Study,
     assert items_an_hour(annotator_of(ben), study) == 30
 
 
+def test_the_end_of_a_study_shows_the_own_pace_over_time_once_ten_are_done(
+    ben: Any, login: Any, now: datetime
+) -> None:
+    questions = [make_points_question(key=key) for key in ("one", "two", "three", "four")]
+    study = make_points_study(annotators=[ben], questions=questions)
+    minutes = [4, 4, 4, 4, 4, 1, 1, 1, 1, 1]
+    work_on(study, ben, *minutes[:9], at=now)
+    end = reverse("annotation:label-finished", args=[study.uid])
+    assert "Your pace" not in login(ben).get(end).text
+    work_on(study, ben, *minutes, at=now)
+    for task in study.label_tasks.filter(state="done"):
+        task.done_at = now + timedelta(minutes=task.position)
+        task.save()
+    page = login(ben).get(end).text
+    assert "Your pace: 4 min for each of the first tasks, 1 min for each of the last" in flat(page)
+    assert page.count("<rect") == 2
+
+
 @pytest.mark.parametrize(
     ("chosen", "done", "is_reached"),
     [({"goal_items": 2}, 2, True), ({"goal_items": 3}, 2, False), ({"goal_minutes": 10}, 18, True)],

@@ -7,6 +7,7 @@ import io
 import re
 import tomllib
 from decimal import Decimal
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ from django.utils import translation
 
 from annotation.exports.studies import files_of
 from annotation.kinds import kind_named
+from annotation.labelling.trial import sets_in
 from annotation.models import Annotator, LabelTask, Trial
 from annotation.people.recruitment.outcomes import progress_of
 from annotation.people.recruitment.pages import people_of
@@ -78,7 +80,9 @@ def test_it_works_by_plain_forms_and_shows_after_reloading_what_was_answered(
     response = client.post(address(study, 1, "choice"), {"answer": "no"})
     assert response.url == address(study, 1)
     page = client.get(address(study, 1)).content.decode()
-    assert "Not quite. Expected answer: yes." in page
+    assert "✗ Not quite. Your answer: no. Expected answer: yes." in page
+    assert 'class="feedback is-wrong" data-feedback' in page
+    assert f'data-decides="{kind_of("validation").examples(1)[0].values["decides"]}"' in page
     assert re.search(r'value="no"\s+checked', page)
 
 
@@ -93,13 +97,15 @@ def test_too_few_right_answers_lead_to_another_try_with_other_examples_and_then_
     end = client.get(address(study)).content.decode()
     assert "Almost: try again" in end
     assert "60 %" in end
+    assert all(each.values["point"] in unescape(end) for each in kind_of("validation").examples(1))
+    assert end.count("Your answer: yes.") == 2
     assert "1 try left." in end
     assert client.get(label_url("label-task", task)).url == address(study)
     assert client.post(reverse("annotation:trial-again", args=[study.uid])).url == address(study)
     assert client.get(address(study)).url == address(study, 1)
     again = client.get(address(study, 1)).content.decode()
-    assert "bare rock" in first
-    assert "bare rock" not in again
+    assert "honeybees" in first
+    assert "honeybees" not in again
     answer_all(client, study, is_right=False)
     assert "This study is not for you this time" in client.get(address(study)).content.decode()
     assert client.post(reverse("annotation:trial-again", args=[study.uid])).status_code == 302
@@ -204,12 +210,23 @@ def test_the_examples_are_the_same_in_german_and_none_is_an_item_of_the_demo(kin
                 assert text not in texts
 
 
-def test_highlights_of_examples_are_in_their_documents() -> None:
-    trial = kind_of("verification")
-    for name in (trial.file, trial.file.with_suffix(".de.toml")):
-        for each in tomllib.loads(name.read_text())["set"]:
-            text = "\n".join(document["text"] for document in each["document"])
-            assert all(item["highlight"] in text for item in each["item"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_built_in_examples_are_in_no_guideline_and_what_decides_stands_in_their_texts(kind: str) -> None:
+    trial = kind_of(kind)
+    for suffix in ("", ".de"):
+        body = trial.file.with_suffix(f"{suffix}.toml").read_text()
+        assert sets_in(trial, body)  # it checks where highlights and what decides stand
+        guidelines = runs_of(trial.file.with_name(f"guidelines{suffix}.md").read_text())
+        for each in tomllib.loads(body)["set"]:
+            texts = re.findall(r"(?:text|point|question|query|response|bullets)': ['\"[].*?['\"]", str(each))
+            assert texts
+            assert not runs_of("\n".join(texts)) & guidelines, each
+
+
+def runs_of(text: str) -> set[str]:
+    """All runs of five words."""
+    words = re.findall(r"\w+", text.casefold())
+    return {" ".join(words[n : n + 5]) for n in range(len(words) - 4)}
 
 
 def test_answers_of_the_trial_are_no_labels_no_time_and_no_cost_and_are_named_training_in_the_archive(

@@ -53,7 +53,9 @@ def test_built_in_examples_are_a_file_that_a_study_could_bring_and_none_is_an_it
     item = next(iter(filter(None, trial.texts_of_items(study))))
     first = trial.sets()[0][0]
     example = first.values["lines"][0] if kind == "rating" else next(iter(trial.texts(first)))
-    told = save_own(login(ada), study, built_in.replace(example, item.upper().replace('"', "")))
+    told = save_own(
+        login(ada), study, re.sub("decides = .*", "", built_in).replace(example, item.upper().replace('"', ""))
+    )
     assert "This is an item of the study" in told.content.decode()
     assert study.trial_examples.count() == 1
 

@@ -40,7 +40,9 @@ class GradingForm(NewStudyForm, SummariesForm, PlanForm):
 class Grading(LabelWork):
     value = "grading"
     label = "grading of summaries"
-    words = Words(task="Grade", handed_in="Graded", left="%(n)d left", finished="%(n)d graded", minutes=2.0)
+    words = Words(
+        task="Grade", handed_in="Graded", items="%(n)d", left="%(n)d left", finished="%(n)d graded", minutes=2.0
+    )
     guidelines = "Be fair.\n"
     new_title = "New grading study"
     plan = LinkingPlan

@@ -109,6 +109,9 @@ def do_trial(page: Page, kind: str, screens: Screens | None = None) -> None:
             press(page, keys)
             told = page.locator("[data-feedback]").nth(at)
             expect(told).to_contain_text(re.compile("[Rr]ight"))
+            if decides := item.get("decides"):
+                marked = page.evaluate("[...CSS.highlights.get('decides')].map(String)")
+                assert marked == [decides]
             if kind == "linking" and at < len(item["insight"]) - 1:
                 press(page, "Enter")
         press(page, "Enter")
@@ -127,7 +130,7 @@ def test_from_the_link_to_the_first_paid_item_of_label_work_takes_nine_screens_a
     expect(page.locator(".hero")).to_contain_text("first a trial of about two minutes, not paid")
     page.locator(".hero a.button.primary").click()
     do_trial(page, kind, screens)
-    page.get_by_role("main").get_by_role("link", name="Start").click()
+    page.keyboard.press("Enter")
     at_item(page, re.compile("^1 / "))
     screens.look()
     expect(page.locator(".trial-banner")).to_have_count(0)
@@ -156,7 +159,7 @@ def test_from_the_link_to_the_first_paid_summary_takes_nine_screens_and_practice
     screens.look()
     shown = page.locator("#practised")
     expect(shown).to_contain_text(re.compile("You found 1 of [0-9] insights"))
-    expect(shown.locator("li.is-full").first).to_contain_text("rightly cited: 1")
+    expect(shown.locator("li.is-full").first).to_contain_text("correctly cited: 1")
     expect(shown.locator("li.is-full").first).to_contain_text("cited, but it is not in there: 5")
     expect(shown.locator("li.is-none").first).to_contain_text("it is in:")
     assert serious(page) == []
@@ -177,8 +180,9 @@ def test_a_failed_try_is_told_kindly_and_the_second_one_is_passed_on_a_phone_in_
         at_item(page, f"{number} / 3")
         wrong = "no" if item["answer"] == "yes" else "yes"
         page.locator(f"[name=answer][value={wrong}]").check()
-        expect(page.locator("[data-feedback]")).to_contain_text("Nicht ganz. Erwartete Antwort:")
+        expect(page.locator("[data-feedback]")).to_contain_text("✗ Nicht ganz. Ihre Antwort:")
         expect(page.locator("[data-feedback]")).to_contain_text(item["why"][:30])
+        expect(page.locator("[data-feedback]")).to_have_class(re.compile("is-wrong"))
         if number == 1:
             assert page.evaluate("document.documentElement.scrollWidth") <= 390
             assert serious(page) == []

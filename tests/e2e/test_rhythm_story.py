@@ -97,7 +97,7 @@ def test_how_somebody_likes_to_work_is_remembered_wherever_they_log_in(
     expect(rosa.locator("[data-message]")).to_contain_text("Undone: no on item 11.")
     offer.get_by_role("button", name="Turn it on").click()
     expect(offer).to_be_hidden()
-    expect(rosa.get_by_label("go on by itself")).to_be_checked()
+    expect(rosa.get_by_label("advance automatically")).to_be_checked()
 
     def preferences() -> str:
         return str(site.rows("SELECT preferences FROM annotation_annotator WHERE label = 'Rosa'")[0][0])
@@ -127,7 +127,7 @@ def test_how_somebody_likes_to_work_is_remembered_wherever_they_log_in(
     expect(there.locator(".keys-off")).to_be_attached()
     until(there, lambda: '"has_keys": false' in preferences())
     expect(there.locator("[data-rhythm]")).to_be_hidden()
-    expect(there.get_by_label("go on by itself")).to_be_checked()
+    expect(there.get_by_label("advance automatically")).to_be_checked()
     expect(there.locator('[data-nudge="auto"]')).to_be_hidden()
     there.locator("[data-menu] > summary").click()
     there.get_by_label("Show what is left").check()
@@ -281,7 +281,7 @@ def test_what_an_item_costs(
     page = context.new_page()
     site.enter(page, "uma")
     page.goto("/work/preferences/")
-    page.get_by_label("Go on to the next item by itself").check()
+    page.get_by_label("Advance automatically").check()
     page.get_by_role("button", name="Save").click()
     line = Line(page)
     if latency:

@@ -65,6 +65,7 @@ def test_two_people_validate_a_judge_by_keyboard_and_the_researcher_sees_its_acc
     wanda.evaluate(SELECT)
     press(wanda, "m")
     expect(wanda.locator("[data-response] mark")).to_have_text("crane")
+    expect(wanda.locator("[data-quote]")).to_have_text("crane")
     saved(wanda)
     assert site.rows(QUERY, "Wanda", 1) == [("neutral", 19, 24, 0)]  # code points: 𝒜 is one
     # The same without a mouse: from the answer to the text and back, then sentence by sentence

@@ -22,6 +22,7 @@ from benchmarks.engine import versions
 from benchmarks.models import JudgeRun, Result
 from summhay_site.home import read_researcher, waiting_for
 from summhay_site.operations import system
+from summhay_site.operations.erasing import erase
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.makers import (
     NOW,
@@ -224,3 +225,22 @@ def test_a_paused_run_waits_for_somebody(ada: Any, login: Any, now: Any) -> None
     run = JudgeRun.objects.create(judge=judge, state="paused", created_at=now)
     assert waiting(ada) == {"A model run is paused": str(judge)}
     assert str(run.uid) in login(ada).get("/").content.decode()
+
+
+def test_who_asks_to_be_erased_is_on_the_first_page_of_admins_until_it_is_done(
+    ben: Any, ada: Any, eve: Any, login: Any
+) -> None:
+    client, ask = login(ben), reverse("ask-erasure")
+    assert "Ask to be erased…" in client.get(reverse("privacy")).content.decode()
+    for work in ("1", "0"):  # the first stays
+        assert client.post(ask, {"work": work}).headers["Location"] == reverse("privacy")
+    page = client.get(reverse("privacy")).content.decode()
+    assert "You asked to be erased on" in page
+    assert "Ask to be erased…" not in page
+    shown = _home(login(eve))
+    assert shown.count("Somebody asks to be erased") == 1
+    assert "ben, with texts and labels" in shown
+    assert reverse("person-erase", args=[ben.uid]) in shown
+    assert "Somebody asks to be erased" not in _home(login(ada))
+    erase(actor=eve, user=ben, now=timezone.now())
+    assert "Somebody asks to be erased" not in _home(login(eve))

@@ -69,7 +69,7 @@ class LinkForm(FoldedForm):
     )
     min_done_percent = _percent(
         "Tasks that must be done, in percent",
-        "Blank: all. Skipped tasks are not done; who skips too many can go back to them.",
+        "Blank: all. Skipped tasks do not count as done; who skips too many can go back to them.",
         initial=ALL,
     )
     return_url = forms.CharField(

@@ -1,6 +1,7 @@
 // A task with one form: what is answered is stored at each change. A kind extends this with its questions and keys.
 import { fieldOf } from "./outbox.js";
 import { hasEarlyChoice, startShell } from "./shell.js";
+import { explain, markDeciding } from "./explained.js";
 
 export class OneForm {
   constructor(root) {
@@ -28,7 +29,10 @@ export class OneForm {
   get isSettled() { return this.isComplete; }
   get unsure() { return this.form.elements.unsure; }
 
-  begin() { if (hasEarlyChoice(this.form) && this.isAnswered) this.store(); else this.draw(); }
+  begin() {
+    markDeciding(this.root, this.find("feedback")?.dataset.decides);
+    if (hasEarlyChoice(this.form) && this.isAnswered) this.store(); else this.draw();
+  }
   draw() {
     this.drawMore();
     this.wasComplete = this.isComplete;
@@ -54,16 +58,11 @@ export class OneForm {
     if (this.shell.outbox.isWaiting(this.config.task, this.config.urls.choice)) return; // what is still on its way is newer
     this.show(body);
     this.unsure.checked = body.is_unsure;
-    this.explain(body.feedback ?? "");
+    this.explain(body);
     this.draw();
   }
   // What comes of an answer, in a trial
-  explain(words) {
-    const place = this.find("feedback");
-    if (!place) return;
-    Object.assign(place, { textContent: words, hidden: !words });
-    place.scrollIntoView({ block: "nearest" });
-  }
+  explain(body) { if (this.find("feedback")) explain(this.root, this.find("feedback"), body); }
   retry(act) {
     this.show(this.read((name) => fieldOf(act, name) ?? ""));
     this.unsure.checked = fieldOf(act, "unsure") === "1";

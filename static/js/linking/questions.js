@@ -1,4 +1,5 @@
 // The insights on the page: read and set their answers, and know which one is the current.
+import { explain } from "../labelling/explained.js";
 import { place, reveal } from "../place.js";
 
 const COVERED = ["partial", "full"];
@@ -38,11 +39,9 @@ export class Question {
     input.checked = input.type === "radio" || !input.checked;
   }
 
-  set({ coverage, lines, is_unsure, feedback = "" }) {
-    const place = this.box.querySelector("[data-feedback]");
-    place.textContent = feedback;
-    place.hidden = !feedback;
-    if (feedback) place.scrollIntoView({ block: "nearest" });
+  set({ coverage, lines, is_unsure, ...told }) {
+    explain(document, this.box.querySelector("[data-feedback]"), told);
+    this.box.classList.toggle("is-wrong", told.is_right === false);
     this.coverage = coverage;
     this.lines = lines;
     this.isUnsure = is_unsure;

@@ -11,6 +11,8 @@ export class Snippet {
   // Whether the browser has put other words there, such as a translation: places in them are none of the response.
   get isChanged() { return this.box.textContent !== this.text; }
 
+  get words() { return this.place ? [...this.text].slice(...this.place).join("") : ""; }
+
   // What is selected inside the response, without spaces around it; null if nothing is.
   selected() {
     const selection = getSelection();

@@ -40,7 +40,9 @@ class Pair extends OneForm {
   read(of) { return { answer: of("answer"), why_not: of("why"), snippet: of("end") && [Number(of("start")), Number(of("end"))] }; }
   drawMore() {
     if (!this.takesReason || !this.fits(this.value("why"))) this.choose("why", "");
-    if (this.find("unmark")) this.find("unmark").hidden = !this.snippet.place;
+    if (!this.find("unmark")) return;
+    this.find("unmark").hidden = this.find("quote").hidden = !this.snippet.place;
+    this.find("quote").textContent = this.snippet.words;
   }
   missing() { return [this.first, "unanswered"]; }
 

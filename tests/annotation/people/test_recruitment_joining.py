@@ -59,6 +59,13 @@ def test_ids_that_differ_in_case_only_are_one_person(study: Study, now: datetime
     assert [row.panel_id for row in Participant.objects.all()] == ["FAKE0"]
 
 
+def test_the_link_says_how_much_it_is_how_long_and_for_what_money(study: Study, now: datetime) -> None:
+    page = words(Client().get(address(make_link(study, now=now, max_tasks=2), "FAKE0")))
+    assert "2 summaries, about 8 min" in page
+    assert "about 3.33 USD" in page
+    assert study.contact in page
+
+
 def test_a_page_that_names_the_contact_below_has_one(study: Study, now: datetime) -> None:
     link = make_link(study, now=now, max_tasks=1)
     join(link, "FAKE0")

@@ -141,6 +141,7 @@ def test_who_skips_tasks_gets_no_completion_code_until_they_are_done(
     finish()
     assert shown(client.get("/work/")) == ("completed", DONE)
     end = client.get(reverse("annotation:label-finished", args=[link.study.uid]))
+    assert end.text.count("button primary") == 1
     assert shown(end) == ("completed", DONE)
     assert "data-copy " in end.content.decode()
 

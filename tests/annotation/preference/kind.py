@@ -170,7 +170,9 @@ class PreferenceKind(LabelWork):
     value = NAME
     label = "preferences"
     judged = SUMMARIES
-    words = Words(task="Compare", handed_in="Compared", left="%(n)d left", finished="%(n)d done", minutes=1.0)
+    words = Words(
+        task="Compare", handed_in="Compared", items="%(n)d", left="%(n)d left", finished="%(n)d done", minutes=1.0
+    )
     guidelines = "Choose the better one.\n"
     new_title = "New preference study"
     short = "%(n)d pairs are short of people."
