@@ -62,7 +62,7 @@ def test_the_demo_loads_once_with_past_work_of_several_people_and_always_the_sam
     pages = [kind_named(study.kind).results_page for study in Study.objects.all()]
     looks = [reverse(page, args=[study.uid]) for page, study in zip(pages, Study.objects.all(), strict=True)]
     looks += ["/leaderboard/", "/leaderboard/position/", "/questions/recall/"]
-    assert [look for look in looks if "being computed" in client.get(look).text] == []
+    assert [look for look in looks if "These figures are being computed" in client.get(look).text] == []
     settings.RESULTS_AT_ONCE = True
     validation = results_of(Study.objects.get(kind="validation"))
     assert (validation.n_answered, validation.is_shown) == (24, False)
