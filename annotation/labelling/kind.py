@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import Count, Subquery
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
+from django.utils import timezone
 
 from annotation.adjudication.deciding import Deciding
 from annotation.kinds import Tab, Text, Waiting, kind_named, results_tab
@@ -107,6 +108,21 @@ class LabelWork(TaskPage, Work):
         if not count or self.words is None:
             return None
         return estimate(form.sizes(count), self.words.minutes, sent, n_supposed=n_supposed)
+
+    def form_context(self, form: Any, study: Study | None) -> dict[str, Any]:
+        """How many items a form of a new study chooses, what they take, and how narrow the headline will be."""
+        if study is not None or not isinstance(form, NarrowedForm) or self.items_form is None:
+            return {}
+        if not form.is_bound:
+            return {"items_line": form.words(None)}
+        items = self.items_form(form.data, form.files, user=form.user)
+        if not items.is_valid():
+            return {"items_line": form.words(None), "problem": next(iter(items.errors.values()))[0]}
+        recipe = next((each for each in self.recipes if each.key == form.data.get("recipe")), None)
+        count = items.count()
+        takes = self.takes_of(items, count, form.data, n_supposed=0 if recipe is None else recipe.n_people)  # type: ignore[arg-type]
+        expected = takes and self.outlook(takes.design.measured, user=form.user, now=timezone.now())
+        return {"items_line": items.words(count), "count": count, "takes": takes, "expected": expected}
 
     def outlook(self, measured: Measured | None, *, user: Any, now: datetime) -> Outlook | None:
         published = None if self.results is None else self.results.published

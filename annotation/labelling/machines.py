@@ -29,6 +29,7 @@ def _models() -> list[tuple[str, str]]:
 class MachineRunForm(RunOptionsForm):
     """Which model works on the items of a study."""
 
+    FIRST = ("judge", "task", "budget")
     field_order = ("judge", "task")
     judge = forms.ChoiceField(label="Model", choices=_models)
 

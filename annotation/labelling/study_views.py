@@ -21,13 +21,11 @@ from annotation.labelling import trial
 from annotation.labelling.handling import MAX_TEXT, NoRemark, reply
 from annotation.labelling.kind import LabelWork
 from annotation.models import Annotator, LabelTask, RemarkReply
-from annotation.studies.estimates import NarrowedForm, without_stale
 from annotation.studies.kind import work_of
 from annotation.studies.member_views import member_of
-from annotation.studies.pages import form_page, recipe_named, work_named
 from annotation.studies.scope import study_of
 from benchmarks.web.lists import Column, ListPage, ListTable, Search
-from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
+from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 
 
@@ -134,27 +132,6 @@ def remark_reply(request: HtmxHttpRequest, uid: UUID, task: UUID) -> HttpRespons
         return redirect(f"{reverse('annotation:study-work', args=[study.uid])}?remarks=unanswered")
     context = {"study": study, "kind": kind, "task": row, "about": kind.about(row), "form": form}
     return page(request, "annotation/remark_reply.html", context, status=422 if form.errors else 200)
-
-
-@requires("annotation.change_study")
-@require_POST
-def items(request: HtmxHttpRequest, kind: str) -> HttpResponse:
-    """Items that a form being filled in chooses from, and how many; without htmx the page of a new study."""
-    work = work_named(kind)
-    narrowed = work.items_form
-    if not (isinstance(work, LabelWork) and isinstance(narrowed, type) and issubclass(narrowed, NarrowedForm)):
-        raise Http404
-    form = without_stale(narrowed, request)
-    count = form.count() if form.is_valid() else None
-    recipe = recipe_named(work, request.POST.get("recipe", ""))
-    takes = work.takes_of(form, count, request.POST, n_supposed=0 if recipe is None else recipe.n_people)
-    expected = None
-    if takes is not None:
-        expected = work.outlook(takes.design.measured, user=request.user, now=timezone.now())
-    chosen: dict[str, Any] = {"count": count, "takes": takes, "expected": expected}
-    if wants_fragment(request):
-        return page(request, narrowed.COUNTED, {"form": form, **chosen})
-    return form_page(request, work, work.new_form(request.POST, user=request.user), status=200, **chosen)
 
 
 @requires("annotation.change_study")

@@ -13,7 +13,15 @@ from django.db.models import QuerySet
 from annotation.labelling import summaries
 from annotation.models import LabelItem, Study
 from annotation.studies.amounts import in_figures
-from annotation.studies.estimates import NarrowedForm, Sizes, any_of, narrowed_to, seed_of_draw, size_of_sample
+from annotation.studies.estimates import (
+    NarrowedForm,
+    Sizes,
+    any_of,
+    narrowed_to,
+    part_of,
+    seed_of_draw,
+    size_of_sample,
+)
 from annotation.studies.kind import NotPossible
 from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.leaderboard.sampling import source_corpora
@@ -49,7 +57,9 @@ class SummariesForm(NarrowedForm):
     """
 
     NARROWED_BY = ("subtopics", "systems", "retrievers")
-    COUNTED = "annotation/_summaries_count.html"
+    ITEMS = (
+        "haystacks", "corpora", "with_systems", "with_people", "way", "n_sample", "seed", "list_text", "list_file",
+    )  # fmt: skip
 
     haystacks = RowsField(
         label="Haystacks",
@@ -97,6 +107,8 @@ class SummariesForm(NarrowedForm):
         with_some = summaries.candidates(in_use, user=self.user).order_by().values("haystack")
         offered = list(in_use.filter(pk__in=with_some).values_list("pk", flat=True))
         field.queryset = in_use.filter(pk__in=offered).order_by("title")
+        if len(offered) == 1 and not self.initial.get("corpora"):
+            self.initial.setdefault("haystacks", offered)
         if ticked := self.initial.get("haystacks"):
             self.initial["haystacks"] = [pk for pk in ticked if pk in offered]
         if n_without := in_use.count() - len(offered):
@@ -192,6 +204,16 @@ class SummariesForm(NarrowedForm):
             n_subtopics=len({subtopic for subtopic, _n in about}),
             n_insights=sum(each for _subtopic, each in about) / n if n else 0.0,
         )
+
+    def words(self, count: Count | None) -> str:
+        corpora = self["corpora"].value() or ()
+        n = len([row for row in self._haystacks_so_far() if not row.is_source])
+        of = " and ".join([*([in_figures(n, "haystack", "haystacks")] if n else []), *map(str, corpora)])
+        if count is None:
+            return f"summaries of {of}" if of else ""
+        if self["way"].value() == "list":
+            return in_figures(count.n, "summary in a list", "summaries in a list")
+        return f"{part_of(count.n, count.n_matching, 'summary', 'summaries')} of {of}"
 
     def sizes(self, count: Count) -> Sizes:
         """Summaries, each with one answer, in their subtopics."""

@@ -46,6 +46,4 @@ urlpatterns = [
     path("studies/<uuid:uid>/trial/", trial_pages.trial_examples, name="trial-examples"),
     path("studies/<uuid:uid>/tasks/", study_views.study_work, name="study-work"),
     path("studies/<uuid:uid>/tasks/<uuid:task>/answer/", study_views.remark_reply, name="remark-reply"),
-    path("studies/<str:kind>/summaries/", study_views.items, name="label-summaries"),
-    path("studies/<str:kind>/items/", study_views.items, name="label-items"),
 ]

@@ -78,7 +78,6 @@ class Linking(LabelWork):
     new_form = LinkingStudyForm
     settings_form = TrialSettingsForm
     items_form = MoreSummariesForm
-    form_template = "annotation/linking_form.html"
     people_template = "annotation/linking_more.html"
     short = ngettext_lazy(
         "%(n)d summary has fewer people than planned.", "%(n)d summaries have fewer people than planned.", "n"

@@ -77,7 +77,7 @@ class ChecksForm(SummariesForm):
         queryset=Study.objects.none(),
         required=False,
         empty_label="none",
-        help_text="Its summaries whose every insight was agreed on by all, or adjudicated.",
+        help_text="Another linking study: its summaries whose every insight was agreed on by all, or adjudicated.",
     )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -85,6 +85,11 @@ class ChecksForm(SummariesForm):
         labelled = Exists(CoverageLabel.objects.order_by().filter(study=OuterRef("pk")))
         sources = Study.objects.for_user(self.user).filter(labelled, kind=Study.Kind.LINKING)
         self.fields["checks_source"].queryset = sources  # type: ignore[attr-defined]
+
+    @property
+    def checks_fields(self) -> list[forms.BoundField]:
+        """The fields of training and hidden gold."""
+        return [self[name] for name in self.CHECKS if name in self.fields]
 
     def clean(self) -> dict[str, Any]:
         """Training and gold need a source."""
@@ -126,17 +131,11 @@ class MoreSummariesForm(ChecksForm):
 class LinkingStudyForm(TrialFields, NewStudyForm, ChecksForm, PlanForm):
     """All settings of a new linking study."""
 
-    FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {
-        **NewStudyForm.FOLDS,
-        "checks": (
-            "allow_several_lines",
-            "asks_unlinked",
-            "narrows_first",
-            "n_training",
-            "n_gold",
-            "pass_mark",
-            "checks_source",
-        ),
+    FIRST = ("annotators", "people_per_item", "overlap", "overlap_unit")
+    SAID: ClassVar[Mapping[str, tuple[str, str]]] = {
+        **TrialFields.SAID,
+        "n_training": ("{} training summaries", "no training"),
+        "n_gold": ("{} hidden gold summaries", "no hidden gold"),
     }
 
     people_per_item = forms.IntegerField(label="Annotators per summary", min_value=1, max_value=50)

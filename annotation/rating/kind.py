@@ -38,6 +38,8 @@ from benchmarks.scoring.likert import LEVELS
 class RatingStudyForm(TrialFields, NewStudyForm, SummariesForm, PlanForm):
     """All settings of a new rating study."""
 
+    FIRST = ("annotators", "people_per_item")
+
     people_per_item = forms.IntegerField(
         label="Annotators per summary",
         min_value=1,
@@ -75,7 +77,6 @@ class Rating(LabelWork):
     new_form = RatingStudyForm
     settings_form = TrialSettingsForm
     items_form = SummariesForm
-    form_template = "annotation/rating_form.html"
     people_template = "annotation/summaries_more.html"
     short = ngettext_lazy(
         "%(n)d summary has fewer people than planned.", "%(n)d summaries have fewer people than planned.", "n"

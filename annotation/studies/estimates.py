@@ -6,10 +6,10 @@ import math
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any, ClassVar, TypeVar
+from typing import Any, ClassVar
 
 from django import forms
-from django.http import HttpRequest, QueryDict
+from django.http import QueryDict
 
 from annotation.models import Study
 from annotation.studies.amounts import pay
@@ -168,8 +168,8 @@ class NarrowedForm(forms.Form):
     """A form with fields that narrow what is chosen from; their choices are set with what is above them."""
 
     NARROWED_BY: ClassVar[tuple[str, ...]]
-    COUNTED: ClassVar[str]
-    """The part of the page with these fields, and how many items that is."""
+    ITEMS: ClassVar[tuple[str, ...]]
+    """The fields that choose items, beside those that narrow."""
 
     def __init__(self, *args: Any, user: Any = None, study: Study | None = None, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -180,16 +180,27 @@ class NarrowedForm(forms.Form):
         """The fields that narrow, where there is more than one value to choose from."""
         return [self[name] for name in self.NARROWED_BY if len(self.fields[name].choices) > 1]  # type: ignore[attr-defined]
 
+    @property
+    def items(self) -> list[forms.BoundField]:
+        """The fields that choose items."""
+        return [self[name] for name in self.ITEMS if name in self.fields]
+
+    @property
+    def items_open(self) -> bool:
+        """Whether nothing is chosen yet, or not rightly."""
+        return not self.words(None) or (self.is_bound and any(self[name].errors for name in self.ITEMS))
+
     def count(self) -> Any:
-        """How many items a form that is right chooses, as its part of the page shows it."""
+        """How many items a form that is right chooses."""
+        raise NotImplementedError
+
+    def words(self, count: Any) -> str:
+        """What is chosen; without a count where it is none. Empty where nothing is chosen."""
         raise NotImplementedError
 
     def sizes(self, count: Any) -> Sizes:
         """Sizes of such a count, as the estimate of a new study takes them."""
         raise NotImplementedError
-
-
-Form = TypeVar("Form", bound=NarrowedForm)
 
 
 def any_of(label: Any, coerce: Callable[[Any], Any] = str) -> forms.TypedMultipleChoiceField:
@@ -209,6 +220,13 @@ def narrowed_to(chosen: Iterable[Any], offered: Iterable[Any]) -> list[Any]:
     return sorted(values) if values < set(offered) else []
 
 
+def part_of(n: int, n_all: int, singular: str, many: str) -> str:
+    """How many of all, as a choice says it: all of them, or some."""
+    if n < n_all:
+        return f"{n:,} of {n_all:,} {many}"
+    return f"all {n:,} {many}" if n > 1 else f"{n} {singular}"
+
+
 def size_of_sample() -> forms.IntegerField:
     return forms.IntegerField(label="Size of the sample", min_value=1, max_value=100_000, required=False)
 
@@ -217,11 +235,11 @@ def seed_of_draw(help_text: Any) -> forms.IntegerField:
     return forms.IntegerField(label="Seed", min_value=0, max_value=2**63 - 1, required=False, help_text=help_text)
 
 
-def without_stale(form: type[Form], request: HttpRequest) -> Form:
-    """The form that was sent, without values of its narrowing fields that it offers no longer."""
-    sent = request.POST.copy()
-    fields = form(sent, user=request.user).fields
-    for name in form.NARROWED_BY:
-        known = {str(value) for value, _label in fields[name].choices}  # type: ignore[attr-defined]
+def without_stale(form: Callable[..., Any], sent: QueryDict, *, user: Any) -> QueryDict:
+    """What was sent, without values of narrowing fields that a form offers no longer."""
+    sent = sent.copy()
+    unbound = form(sent, user=user)
+    for name in getattr(unbound, "NARROWED_BY", ()):
+        known = {str(value) for value, _label in unbound.fields[name].choices}
         sent.setlist(name, [value for value in sent.getlist(name) if value in known])
-    return form(sent, request.FILES, user=request.user)
+    return sent

@@ -59,11 +59,11 @@ def is_overtaken(request: HttpRequest, now_shown: str) -> bool:
 class DetailsForm(FoldedForm):
     """What a study is called and pays; `study` fills it."""
 
-    FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {
-        "details": ("contact", "due_at", "hourly_rate", "currency"),
-        "researchers": ("researchers",),
-        "guidelines": ("guidelines",),
-        "trial": ("trial_pass_percent", "trial_tries"),
+    FIRST: ClassVar[tuple[str, ...]] = ("description", "due_at")
+    SAID: ClassVar[Mapping[str, tuple[str, str]]] = {
+        "contact": ("contact {}", "no contact address"),
+        "due_at": ("due {}", "no due date"),
+        "hourly_rate": ("pay {} an hour", "no pay"),
     }
 
     name = forms.CharField(label=_("Name"), max_length=120)
@@ -95,6 +95,11 @@ class DetailsForm(FoldedForm):
             kwargs.setdefault("initial", details_of(study))
         super().__init__(*args, **kwargs)
 
+    @property
+    def elsewhere(self) -> tuple[str, ...]:
+        """The name, and what chooses items."""
+        return ("name", *getattr(self, "ITEMS", ()), *getattr(self, "NARROWED_BY", ()))
+
     def clean_name(self) -> str:
         """Names are unique, whoever may see the other study."""
         return unique_name(self.cleaned_data["name"], but=self.study)
@@ -107,6 +112,11 @@ class DetailsForm(FoldedForm):
 
 class TrialFields(forms.Form):
     """Whether label work begins with a trial, and who may go on; beside a `DetailsForm`."""
+
+    SAID: ClassVar[Mapping[str, tuple[str, str]]] = {
+        **DetailsForm.SAID,
+        "has_trial": ("a trial first", "no trial"),
+    }
 
     has_trial = forms.BooleanField(
         label="New annotators begin with a trial",
@@ -154,6 +164,8 @@ class TrialSettingsForm(TrialFields, DetailsForm):
 class NewStudyForm(GroupedForm, DetailsForm):
     """Details, people and guidelines of a new study; a kind adds its own settings."""
 
+    FIRST: ClassVar[tuple[str, ...]] = ("annotators",)
+
     annotators = RowsField(
         label="Annotators",
         queryset=Annotator.objects.none(),
@@ -198,12 +210,6 @@ class NewStudyForm(GroupedForm, DetailsForm):
         people = {name: self.cleaned_data[name] for name in ("annotators", "researchers", "guidelines")}
         return {"details": self.details(), **people}
 
-    @property
-    def plan_fields(self) -> list[forms.BoundField]:
-        """What a kind adds to the fields of every study."""
-        usual = {*NewStudyForm.base_fields, *TrialFields.base_fields}
-        return [self[name] for name in self.fields if name not in usual]
-
     def clean_guidelines(self) -> str:
         """Browsers send line breaks their own way; stored texts have one."""
         return plain_breaks(self.cleaned_data["guidelines"])
@@ -230,6 +236,9 @@ class PlanForm(forms.ModelForm):  # type: ignore[type-arg]
         plan = self.usual_plan() if instance is None else instance
         kwargs |= {"instance": plan, "initial": {**self.shown(plan), **(initial or {})}}
         super().__init__(*args, **kwargs)
+        for name, value in self.shown(self.usual_plan()).items():
+            if name in self.fields:
+                self.fields[name].initial = value
 
     @classmethod
     def usual_plan(cls) -> Any:

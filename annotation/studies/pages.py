@@ -15,12 +15,13 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_http_methods, require_safe
+from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_filters import ChoiceFilter, FilterSet
 
 from annotation import kinds
 from annotation.models import ConsentText, LabelItem, Study, WritingPlan
 from annotation.studies import consent, guidelines, lifecycle
+from annotation.studies.estimates import without_stale
 from annotation.studies.forms import SEEN, BodyForm, initial_from, is_overtaken, name_for
 from annotation.studies.kind import (
     NotPossible,
@@ -122,6 +123,19 @@ def study_create(request: HtmxHttpRequest, kind: str) -> HttpResponse:
             _say_set_up(request, study)
             return redirect(work.tasks_page, uid=study.uid)
     return form_page(request, work, form)
+
+
+@requires("annotation.change_study")
+@require_POST
+def study_takes(request: HtmxHttpRequest, kind: str) -> HttpResponse:
+    """The form of a study as it is filled in so far, with what that takes; nothing is stored."""
+    work, uid = work_named(kind), request.GET.get("study")
+    study = study_of(request, uid_in(uid), kind=kind) if uid else None
+    sent = without_stale(work.new_form, request.POST, user=request.user)
+    more = {} if study is None else {"study": study}
+    form = work.new_form(sent, request.FILES, user=request.user, **more)
+    form.is_valid()
+    return form_page(request, work, form, study=study, status=200)
 
 
 @transaction.atomic

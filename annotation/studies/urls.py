@@ -13,6 +13,7 @@ urlpatterns = [
     path("studies/recipes/", views.recipes, name="recipes"),
     path("studies/recipes/<slug:kind>/<slug:key>/", views.recipe_row, name="recipe"),
     path("studies/<slug:kind>/new/", pages.study_create, name="study-create"),
+    path("studies/<slug:kind>/takes/", pages.study_takes, name="study-takes"),
     path(STUDY, views.study_detail, name="study"),
     path(STUDY + "settings/", views.study_settings, name="study-settings"),
     path(STUDY + "group/", views.study_group, name="study-group"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -10,13 +11,14 @@ from typing import Any, ClassVar
 from django import forms
 from django.db.models import Count as DbCount
 from django.db.models import QuerySet
+from django.urls import reverse
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from annotation.kinds import Words, register
 from annotation.labelling.kind import LabelWork
 from annotation.labelling.task_page import Key, QuestionText
 from annotation.models import Study, ValidationPlan
-from annotation.studies.estimates import NarrowedForm, Sizes, seed_of_draw
+from annotation.studies.estimates import NarrowedForm, Sizes, part_of, seed_of_draw
 from annotation.studies.forms import (
     NARROWS_FIRST,
     NARROWS_FIRST_HELP,
@@ -38,6 +40,7 @@ from annotation.validation.sheet import REPORT, RESULTS
 from benchmarks.engine.versions import default_judge
 from benchmarks.models import Judge, PointVerdict, Question
 from benchmarks.recall import people
+from benchmarks.web.forms import ids_among
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +56,7 @@ class PairsForm(NarrowedForm):
     """How many verdicts to draw, and from which question set."""
 
     NARROWED_BY = ()
-    COUNTED = "annotation/_pairs_count.html"
+    ITEMS = ("judge", "dataset", "n_sample", "seed")
 
     dataset = forms.ChoiceField(label="Question set", required=False)
     n_sample = forms.IntegerField(
@@ -72,13 +75,22 @@ class PairsForm(NarrowedForm):
 
     def count(self) -> Count | None:
         """How many verdicts that is; None while no judge is chosen."""
-        chosen = str(self.data.get("judge", ""))
-        judge = Judge.objects.filter(pk=chosen).first() if chosen.isdecimal() and len(chosen) < 19 else None
+        judge = self._judge()
         if judge is None:
             return None
         rows = verdicts_of(judge, dataset=self.cleaned_data["dataset"]).order_by()
         counts = rows.aggregate(n=DbCount("pk"), responses=DbCount("response", distinct=True))
         return Count(min(counts["n"], self.cleaned_data["n_sample"]), counts["n"], counts["responses"])
+
+    def _judge(self) -> Judge | None:
+        chosen = ids_among([self.data.get("judge", "") if self.is_bound else self.initial.get("judge")])
+        return Judge.objects.filter(pk__in=chosen).first()
+
+    def words(self, count: Count | None) -> str:
+        judge = self._judge()
+        if judge is None:
+            return ""
+        return f"{part_of(count.n, count.n_matching, 'verdict', 'verdicts') if count else 'verdicts'} of {judge}"
 
     def sizes(self, count: Count) -> Sizes:
         """Pairs in their responses: of so many drawn, as many responses as are hit on average."""
@@ -90,9 +102,10 @@ class PairsForm(NarrowedForm):
 class ValidationStudyForm(TrialFields, NewStudyForm, PairsForm, PlanForm):
     """All settings of a new validation study."""
 
-    FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {
-        **NewStudyForm.FOLDS,
-        "more": ("seed", "shows_verdict", "asks_why_not", "narrows_first"),
+    FIRST = ("annotators", "people_per_item")
+    SAID: ClassVar[Mapping[str, tuple[str, str]]] = {
+        **TrialFields.SAID,
+        "shows_verdict": ("the judge's verdict is shown", "no verdict is shown"),
     }
 
     judge = forms.ModelChoiceField(label="Judge", queryset=Judge.objects.none(), empty_label="choose a judge")
@@ -130,9 +143,12 @@ class ValidationStudyForm(TrialFields, NewStudyForm, PairsForm, PlanForm):
             self.initial["judge"] = judges[0].pk
 
     @property
-    def has_judges(self) -> bool:
-        """Whether any judge has verdicts to draw from."""
-        return bool(self.fields["judge"].queryset)  # type: ignore[attr-defined]
+    def lacks(self) -> tuple[str, str, str] | None:
+        """That no judge has verdicts to draw from, and where one is run."""
+        if self.fields["judge"].queryset:  # type: ignore[attr-defined]
+            return None
+        text = "No judge has verdicts on responses yet. Run one on a question set first."
+        return (text, "Questions", reverse("benchmarks:questions"))
 
 
 def busiest_judge(seed: int) -> dict[str, Any]:
@@ -184,7 +200,6 @@ class Validation(LabelWork):
     new_form = ValidationStudyForm
     settings_form = TrialSettingsForm
     items_form = PairsForm
-    form_template = "annotation/validation_form.html"
     people_template = "annotation/validation_more.html"
     short = ngettext_lazy(
         "%(n)d response has fewer people than planned.", "%(n)d responses have fewer people than planned.", "n"

@@ -12,12 +12,21 @@ from typing import Any, ClassVar, NamedTuple, TypeVar, Unpack
 from django import forms
 from django.db import transaction
 from django.db.models import Count, QuerySet
+from django.urls import reverse
 from django.utils.formats import number_format
 
 from annotation.labelling.simulating import Chosen, Played, Rates, Said, Simulated, dice_of, mistaken
 from annotation.models import LabelItem, Study, VerificationPlan
 from annotation.studies.dealing import Item, control_group, sample, stable_seed
-from annotation.studies.estimates import NarrowedForm, Sizes, any_of, narrowed_to, seed_of_draw, size_of_sample
+from annotation.studies.estimates import (
+    NarrowedForm,
+    Sizes,
+    any_of,
+    narrowed_to,
+    part_of,
+    seed_of_draw,
+    size_of_sample,
+)
 from annotation.studies.forms import (
     NARROWS_FIRST,
     NARROWS_FIRST_HELP,
@@ -44,7 +53,7 @@ class QuestionsForm(NarrowedForm):
     """
 
     NARROWED_BY = ("category", "domain")
-    COUNTED = "annotation/_verification_choice.html"
+    ITEMS = ("dataset", "way", "n_sample", "seed")
 
     dataset = forms.ChoiceField(label="Question set")
     category = any_of("Categories")
@@ -87,6 +96,11 @@ class QuestionsForm(NarrowedForm):
         n = self._matching().count()
         return min(n, self.cleaned_data["n_sample"]) if self.cleaned_data["way"] == "sample" else n, n
 
+    def words(self, count: tuple[int, int] | None) -> str:
+        which = "questions" if count is None else part_of(*count, "question", "questions")
+        sets = [name for name, _label in self.fields["dataset"].choices]  # type: ignore[attr-defined]
+        return f"{which} of {self['dataset'].value() or sets[0]}" if sets else ""
+
     def sizes(self, count: tuple[int, int]) -> Sizes:
         """Key points of the questions that are drawn, and how many of them are in the control group.
 
@@ -121,9 +135,10 @@ class QuestionsForm(NarrowedForm):
 class VerificationStudyForm(TrialFields, NewStudyForm, QuestionsForm, PlanForm):
     """All settings of a new verification study; shares in percent."""
 
-    FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {
-        **NewStudyForm.FOLDS,
-        "checks": ("n_attention_checks", "plain_percent", "narrows_first"),
+    FIRST = ("annotators", "people_per_question", "control_percent")
+    SAID: ClassVar[Mapping[str, tuple[str, str]]] = {
+        **TrialFields.SAID,
+        "n_attention_checks": ("{} attention checks", "no attention checks"),
     }
 
     control_percent = forms.DecimalField(
@@ -164,9 +179,12 @@ class VerificationStudyForm(TrialFields, NewStudyForm, QuestionsForm, PlanForm):
         return data
 
     @property
-    def has_questions(self) -> bool:
-        """Whether there is any question set to choose."""
-        return bool(self.fields["dataset"].choices)  # type: ignore[attr-defined]
+    def lacks(self) -> tuple[str, str, str] | None:
+        """That there is no question set to choose, and where one is imported."""
+        if self.fields["dataset"].choices:  # type: ignore[attr-defined]
+            return None
+        address = reverse("benchmarks:import-new") + "?format=long2rag"
+        return ("There is no question set yet. Import one first.", "Import questions", address)
 
     @classmethod
     def shown(cls, plan: VerificationPlan) -> dict[str, Any]:

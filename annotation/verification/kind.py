@@ -260,7 +260,6 @@ class Verification(LabelWork):
     new_form = VerificationStudyForm
     settings_form = TrialSettingsForm
     items_form = QuestionsForm
-    form_template = "annotation/verification_form.html"
     people_template = "annotation/verification_more.html"
     short = ngettext_lazy(
         "%(n)d question has fewer people than planned.", "%(n)d questions have fewer people than planned.", "n"

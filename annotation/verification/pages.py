@@ -17,7 +17,6 @@ from django.views.decorators.http import require_POST, require_safe
 
 from annotation.labelling.machines import MachineRun, MachineRunForm
 from annotation.labelling.machines import page_of as page_of_machines
-from annotation.labelling.study_views import items
 from annotation.models import DatasetVersion, Study
 from annotation.results import pages
 from annotation.results.run_scopes import RunStudies
@@ -261,7 +260,6 @@ MACHINES = MachineRun(
     form=PointRunForm,
 )
 urlpatterns = [
-    path("studies/verification/questions/", items, {"kind": "verification"}, name="verification-questions"),
     path("studies/<uuid:uid>/points/machines/", page_of_machines(MACHINES), name="verification-machine-run"),
     path("studies/<uuid:uid>/points/agreement/", pages.moved),
     *(

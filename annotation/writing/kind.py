@@ -169,7 +169,12 @@ class Writing(Work):
     def form_context(self, form: Any, study: Study | None) -> dict[str, Any]:
         takes = None if study else takes_of(form)
         expected = None if takes is None else self.outlook(all_of(takes), user=form.user, now=timezone.now())
-        return {"preview": preview_of(form, study), "takes": takes, "expected": expected}
+        return {
+            "preview": preview_of(form, study),
+            "takes": takes,
+            "expected": expected,
+            "items_line": form.words,
+        }
 
     def takes(self, sent: QueryDict, *, user: Any, n_supposed: int = 0) -> Estimate | None:
         return takes_of(StudyForm(sent, user=user))

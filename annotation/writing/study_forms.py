@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from copy import copy
 from decimal import Decimal
 from typing import Any, ClassVar
@@ -14,15 +14,15 @@ from django.db.models import Q, QuerySet
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods, require_POST
+from django.views.decorators.http import require_http_methods
 
 from annotation.models import Annotator, Membership, Study, WritingPlan
+from annotation.studies.amounts import in_figures
 from annotation.studies.estimates import Design, Estimate, Measured, Sizes
 from annotation.studies.forms import NewStudyForm, PlanForm, ReasonForm, short
 from annotation.studies.lifecycle import FROZEN_DETAILS, details_of
 from annotation.studies.member_views import member_of
-from annotation.studies.pages import form_page, work_named
-from annotation.studies.scope import study_of, uid_in
+from annotation.studies.scope import study_of
 from annotation.writing import planning
 from annotation.writing.assigning import subtopics_of
 from annotation.writing.documentsets import MS_PER_MINUTE, Preview, Rule, preview, rule_of
@@ -31,7 +31,7 @@ from annotation.writing.planning import FROZEN_PLAN, SETTINGS, is_frozen
 from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.models import Haystack, RetrieverRanking, Subtopic
 from benchmarks.web.forms import RowsField, ids_among
-from benchmarks.web.pages import HtmxHttpRequest, page, wants_fragment
+from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 
 PRESETS = [
@@ -49,10 +49,15 @@ class StudyForm(NewStudyForm, PlanForm):
     A new study starts with the settings of the Summary of a Haystack paper.
     """
 
-    FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {
-        **NewStudyForm.FOLDS,
-        "documents": ("token_budget", "include_zero_insight"),
-        "session": ("mark_minutes", "paste_policy", "disconnect_policy"),
+    ITEMS = ("haystacks", "subtopics")
+    FIRST = ("annotators", "sessions_per_subtopic", "limit_minutes")
+    SAID: ClassVar[Mapping[str, tuple[str, str]]] = {
+        **NewStudyForm.SAID,
+        "preset": ("{}", ""),
+        "setting": ("documents: {}", ""),
+        "token_budget": ("{} tokens", ""),
+        "mark_minutes": ("a snapshot every {} min", ""),
+        "assign_now": ("assigned at once", "assigned later"),
     }
 
     haystacks = RowsField(queryset=Haystack.objects.none(), required=False, widget=forms.CheckboxSelectMultiple)
@@ -191,6 +196,23 @@ class StudyForm(NewStudyForm, PlanForm):
         names = {"limit_ms": "limit_minutes", "mark_every_ms": "mark_minutes"}
         for name in (*FROZEN_PLAN, *FROZEN_DETAILS):
             self.fields[names.get(name, name)].disabled = True
+
+    @property
+    def items(self) -> list[forms.BoundField]:
+        """The fields that choose subtopics."""
+        return [self[name] for name in self.ITEMS]
+
+    @property
+    def items_open(self) -> bool:
+        """Whether nothing is chosen yet, or not rightly."""
+        return not self.words or (self.is_bound and any(field.errors for field in self.items))
+
+    @property
+    def words(self) -> str:
+        """How many subtopics are chosen; empty where none is."""
+        n_of = [n for group in self.corpora if (n := sum(row["counts"] for row in group["subtopics"]))]
+        of = in_figures(len(n_of), "haystack", "haystacks")
+        return f"{in_figures(sum(n_of), 'subtopic', 'subtopics')} of {of}" if n_of else ""
 
     @property
     def corpora(self) -> list[dict[str, Any]]:
@@ -356,37 +378,6 @@ RULE_FIELDS = {
 }
 
 
-@requires("annotation.add_study")
-@require_POST
-def study_preview(request: HtmxHttpRequest) -> HttpResponse:
-    """Say what the settings of a form that is being filled in would show, and what reading it takes."""
-    study = _study_of_form(request)
-    form = StudyForm(request.POST, user=request.user, study=study)
-    form.is_valid()
-    work = work_named(Study.Kind.WRITING)
-    if wants_fragment(request):
-        return page(request, "annotation/_study_preview.html", work.form_context(form, study))
-    return form_page(request, work, form, study=study, status=200)
-
-
-@requires("annotation.add_study")
-@require_POST
-def study_retrievers(request: HtmxHttpRequest) -> HttpResponse:
-    """The retrievers to choose from for the subtopics that are chosen in a form that is being filled in."""
-    study = _study_of_form(request)
-    if not wants_fragment(request):
-        form = StudyForm(request.POST, user=request.user, study=study)
-        return form_page(request, work_named(Study.Kind.WRITING), form, study=study, status=200)
-    initial = {name: request.POST.getlist(name) for name in ("haystacks", "subtopics")}
-    kept = study.writing_plan.retriever if study is not None else ""  # a frozen field is not posted
-    form = StudyForm(
-        user=request.user,
-        study=study,
-        initial={**initial, "retriever": request.POST.get("retriever", kept)},
-    )
-    return page(request, "_field.html", {"field": form["retriever"]})
-
-
 @requires("annotation.change_study")
 @require_http_methods(["GET", "HEAD", "POST"])
 def annotator_limit(request: HtmxHttpRequest, uid: uuid.UUID, annotator: uuid.UUID) -> HttpResponse:
@@ -439,9 +430,3 @@ def _preview_of_stored(study: Study) -> Preview:
     plan = study.writing_plan
     subtopics = subtopics_of(plan)
     return preview(subtopics=subtopics, rule=rule_of(plan), limit_ms=plan.limit_ms)
-
-
-def _study_of_form(request: HtmxHttpRequest) -> Study | None:
-    """The study whose settings are being changed; None for a new one."""
-    uid = request.GET.get("study")
-    return study_of(request, uid_in(uid), kind=Study.Kind.WRITING) if uid else None

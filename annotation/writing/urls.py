@@ -28,8 +28,6 @@ urlpatterns = [
 ]
 PAGES = [
     path("studies/new/", study_create, {"kind": Study.Kind.WRITING}, name="study-create"),
-    path("studies/preview/", study_forms.study_preview, name="study-preview"),
-    path("studies/retrievers/", study_forms.study_retrievers, name="study-retrievers"),
     path(STUDY + "annotators/<uuid:annotator>/limit/", study_forms.annotator_limit, name="annotator-limit"),
     path(STUDY + "assignments/", overview.study_assignments, name="study-assignments"),
     path(STUDY + "assignments/deal/", overview.study_assign, name="study-assign"),

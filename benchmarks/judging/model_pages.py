@@ -17,6 +17,7 @@ from benchmarks.access.owning import NotYours, may_add
 from benchmarks.engine.judging import ModelOptions
 from benchmarks.judges.replies import LIMITS
 from benchmarks.models import Judge
+from benchmarks.web.forms import FoldedForm
 from benchmarks.web.pages import HtmxHttpRequest, page
 
 
@@ -73,7 +74,7 @@ class ModelForm(ServerForm):
         raise NotImplementedError
 
 
-class ModelOptionsForm(forms.Form):
+class ModelOptionsForm(FoldedForm):
     """How fast a run asks, and for how much."""
 
     concurrency = forms.IntegerField(label="Requests at the same time", min_value=1, max_value=256, initial=16)

@@ -26,7 +26,7 @@ from benchmarks.judges.registry import OFFLINE, JuryRule, WrongJury
 from benchmarks.judging.model_pages import ModelForm, PromptField, addresses, edit_model
 from benchmarks.judging.runs import RUN, VIEW, PublishedCostForm, shown_runs, start_run
 from benchmarks.models import Judge, JudgeRun, ModelPrice, Summary
-from benchmarks.web.forms import RowsField
+from benchmarks.web.forms import FoldedForm, RowsField
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import refuse_others, requires
 
@@ -38,7 +38,9 @@ OUR_PROMPTS = {
 }
 
 
-class ModelJudgeForm(ModelForm):
+class ModelJudgeForm(FoldedForm, ModelForm):
+    FIRST = ("name", "base_url", "model", "protocol")
+
     field_order = (
         "name", "base_url", "model", "protocol", "examples", "per_level", "examples_seed", "temperature", "seed",
         "max_tokens", "limit_name", "timeout_s", "prompt",

@@ -119,6 +119,7 @@ def _subtopics() -> list[tuple[str, list[tuple[int, str]]]]:
 class RunForm(RunOptionsForm):
     """Which summaries to judge; `options` of models only."""
 
+    FIRST = ("haystack", "sample", "budget")
     field_order = ("haystack", "dataset", "study", "subtopics", "systems", "retrievers", "sample", "seed")
     haystack = forms.ModelChoiceField(
         label="Haystack", queryset=Haystack.objects.none(), required=False, empty_label="all"
@@ -136,7 +137,7 @@ class RunForm(RunOptionsForm):
     retrievers = forms.MultipleChoiceField(label="Retrievers", required=False)
     sample = forms.IntegerField(
         label="Random sample of", min_value=1, max_value=1_000_000, required=False,
-        help_text="Summaries, drawn from the above. Blank: all.",
+        help_text="Summaries of those chosen. Blank: all.",
     )  # fmt: skip
     seed = forms.IntegerField(label="Seed of the sample", min_value=0, max_value=2**31, initial=0, required=False)
     listed = forms.CharField(
@@ -220,14 +221,6 @@ class RunForm(RunOptionsForm):
             sample=data["sample"],
             seed=data["seed"] or 0,
         )
-
-    @property
-    def about(self) -> list[forms.BoundField]:
-        return [field for field in self if field.name not in RunOptionsForm.base_fields]
-
-    @property
-    def how(self) -> list[forms.BoundField]:
-        return [field for field in self if field.name in RunOptionsForm.base_fields]
 
 
 VIEW, RUN = "benchmarks.view_judge", "benchmarks.add_judgerun"

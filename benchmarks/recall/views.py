@@ -201,6 +201,7 @@ def _systems_of_responses() -> list[str]:
 class ResponseRunForm(RunOptionsForm):
     """Which responses a judge is to look at, for which task."""
 
+    FIRST = ("judge", "task", "dataset", "sample", "budget")
     field_order = ("judge", "task", "dataset", "systems", "sample", "seed")
     judge = forms.ChoiceField(label="Judge", choices=_judges)
     task = forms.ChoiceField(
@@ -218,7 +219,7 @@ class ResponseRunForm(RunOptionsForm):
     )
     sample = forms.IntegerField(
         label="Random sample of", min_value=1, max_value=1_000_000, required=False,
-        help_text="Responses, drawn from the above. Blank: all.",
+        help_text="Responses of those chosen. Blank: all.",
     )  # fmt: skip
     seed = forms.IntegerField(label="Seed of the sample", min_value=0, max_value=2**31, initial=0, required=False)
     repeats = forms.IntegerField(

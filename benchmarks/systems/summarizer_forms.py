@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any
 
 from django import forms
 
@@ -55,16 +55,9 @@ DECODING_NAMES = {
 
 
 class SummarizerForm(FoldedForm, ModelForm):
-    FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {
-        "decoding": (
-            "decoding", "temperature", "seed", "top_p", "top_k", "max_tokens", "limit_name", "timeout_s",
-        ),
-        "documents": ("token_budget", "budget_rule", "shuffle", "truncate_to"),
-        "prompts": (
-            "prompt", "block_prompt", "source_prompt", "source_block_prompt", "focus", "response_prompt",
-        ),
-    }  # fmt: skip
-
+    FIRST = (
+        "name", "base_url", "model", "method", "block_words", "bullets", "words_from", "words_to",
+    )  # fmt: skip
     field_order = (
         "name", "base_url", "model", "method", "block_words", "truncate_to", "token_budget", "budget_rule",
         "headers",

@@ -109,6 +109,7 @@ class SummarizeForm(_RunForm):
 
     key = "haystack"
     title = "Summarize a haystack"
+    FIRST = ("haystack", "source", "budget")
     field_order = ("haystack", "source")
 
     haystack = forms.ModelChoiceField(
@@ -147,6 +148,7 @@ class SourcesForm(_RunForm):
 
     key = "sources"
     title = "Summarize documents with reference summaries"
+    FIRST = ("sources", "order", "budget")
     field_order = ("sources", "order", "size", "place", "by")
 
     sources = forms.ChoiceField(label="Dataset", choices=lambda: [("", "choose one"), *source_datasets()])
@@ -257,6 +259,7 @@ class RespondForm(_RunForm):
 
     key = "dataset"
     title = "Answer questions"
+    FIRST = ("dataset", "documents", "budget")
     field_order = ("dataset", "documents", "tokens")
 
     dataset = forms.ChoiceField(label="Question set", choices=lambda: [("", "choose one"), *_datasets()])

@@ -6,23 +6,86 @@ validators say too. So the words stand here once, for every form of the site.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.db.models import QuerySet
 from django.utils.translation import gettext_lazy as _
 
 
 class FoldedForm(forms.Form):
-    """A form with folded parts; `FOLDS` names the fields of each."""
+    """A form whose first screen is the fields `FIRST`; the rest is folded and summed up in a line.
 
-    FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {}
+    The line says what differs from the usual, and always the fields in `SAID`: in one phrase where there is a
+    value, `{}` in it, and in another where there is none.
+    """
+
+    FIRST: ClassVar[tuple[str, ...]] = ()
+    SAID: ClassVar[Mapping[str, tuple[str, str]]] = {}
 
     @property
-    def opened(self) -> set[str]:
-        """The folded parts with a field that has an error."""
-        return {part for part, names in self.FOLDS.items() if not self.errors.keys().isdisjoint(names)}
+    def elsewhere(self) -> tuple[str, ...]:
+        """Fields that the page places itself."""
+        return ()
+
+    @property
+    def first(self) -> list[forms.BoundField]:
+        """The fields of the first screen, with those that have to be filled in and are not."""
+        placed = self._placed()
+        blank = (name for name in placed if self.fields[name].required and self[name].value() in (None, "", []))
+        named = (name for name in self.FIRST if name in placed)
+        return [self[name] for name in dict.fromkeys((*named, *blank))]
+
+    @property
+    def rest(self) -> list[forms.BoundField]:
+        """The folded fields, long ones last."""
+        first = {field.name for field in self.first}
+        rest = [self[name] for name in self._placed() if name not in first]
+        return sorted(rest, key=lambda field: isinstance(field.field.widget, _LONG))
+
+    @property
+    def is_open(self) -> bool:
+        """Whether a folded field has an error."""
+        return self.is_bound and any(field.errors for field in self.rest)
+
+    @property
+    def line(self) -> str:
+        """The folded fields in words."""
+        words = (self._said(field) for field in self.rest)
+        return " · ".join(filter(None, words)) or "all as usual"
+
+    def _placed(self) -> list[str]:
+        return [field.name for field in self.visible_fields() if field.name not in self.elsewhere]
+
+    def _said(self, field: forms.BoundField) -> str:
+        value, usual = field.value(), field.field.initial
+        if phrases := self.SAID.get(field.name):
+            return phrases[1] if value in _NOTHING else phrases[0].format(_shown(field))
+        is_usual = not field.field.has_changed(usual() if callable(usual) else usual, value)
+        return "" if is_usual else f"{field.label}: {_shown(field)}"
+
+
+_NOTHING: tuple[Any, ...] = (None, "", "0", 0, [])
+_LONG = (forms.Textarea, forms.CheckboxSelectMultiple)
+
+
+def _shown(field: forms.BoundField) -> str:
+    """The value of a field in a few words: of what is chosen those before a colon, of long texts how long."""
+    value, widget = field.value(), field.field.widget
+    if isinstance(field.field, forms.BooleanField):
+        return "yes" if value else "no"
+    if isinstance(value, list | tuple | QuerySet):
+        return str(len(value) or "none")
+    if isinstance(field.field, forms.ChoiceField | forms.ModelChoiceField):
+        known = {str(key): str(words) for key, words in field.field.choices}  # type: ignore[union-attr,misc]
+        return known.get(str(value), str(value or "none")).partition(":")[0]
+    if hasattr(value, "strftime"):
+        return f"{value:%Y-%m-%d %H:%M}"
+    if isinstance(widget, forms.Textarea) and value:
+        return f"{len(str(value).split())} words"
+    return "none" if value in (None, "") else f"{value:,}" if isinstance(value, int) else str(value)
 
 
 _CHOOSE = _("Choose one from the list.")

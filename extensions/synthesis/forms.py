@@ -70,22 +70,15 @@ class BeginForm(GroupedForm, FoldedForm, ServerForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        help_text = "At the same address. Blank: the model above."
         for step in self.STEPS:
             self.fields[f"model_for_{step.name}"] = forms.CharField(
-                label=f"Model of: {step.name}", max_length=120, required=False
+                label=f"Model of: {step.name}", max_length=120, required=False, help_text=help_text
             )
         for name in self.PROMPTS:
             label = f"Prompt: {name.replace('_', ' ')}"
             help_text = "Blank: the default wording."
             self.fields[f"prompt_{name}"] = PromptField(label=label, rows=5, help_text=help_text)
-
-    @property
-    def model_fields(self) -> list[Any]:
-        return [self[name] for name in model_names(self.STEPS)]
-
-    @property
-    def prompt_fields(self) -> list[Any]:
-        return [self[f"prompt_{name}"] for name in self.PROMPTS]
 
     def config(self) -> GeneratorConfig:
         """The model of a valid form."""
@@ -118,18 +111,6 @@ class BeginForm(GroupedForm, FoldedForm, ServerForm):
         raise NotImplementedError
 
 
-def model_names(steps: tuple[StepKind, ...]) -> tuple[str, ...]:
-    return tuple(f"model_for_{step.name}" for step in steps)
-
-
-def _folds(steps: tuple[StepKind, ...], numbers: tuple[str, ...], prompts: tuple[str, ...]) -> dict[str, Any]:
-    return {
-        "models": model_names(steps),
-        "numbers": numbers,
-        "prompts": tuple(f"prompt_{name}" for name in prompts),
-    }
-
-
 class ManyFiles(forms.ClearableFileInput):
     """Files to choose, as many as wanted."""
 
@@ -159,9 +140,7 @@ class SynthesisForm(BeginForm):
 
     STEPS = STEPS_OF[SynthesisKind.NEWS]
     PROMPTS = PROMPTS_OF_HAYSTACKS
-    FOLDS: ClassVar[dict[str, tuple[str, ...]]] = _folds(
-        STEPS, ("rounds", "repairs", "tries", "audit", "all_pairs", "seed", "insights_least"), PROMPTS
-    )
+    FIRST = ("topic", "kind", "base_url", "model", "subtopics", "insights", "documents", "words")
 
     kind = forms.ChoiceField(
         label="Kind of texts",
@@ -231,7 +210,7 @@ class DocumentsForm(BeginForm):
     """Documents of one's own, pasted or as files, and who reads them."""
 
     STEPS = STEPS_OF[SynthesisKind.DOCUMENTS]
-    FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {"models": model_names(STEPS)}
+    FIRST = ("topic", "texts", "uploads", "base_url", "model", "subtopics")
 
     topic = forms.CharField(label="Topic", max_length=300, help_text="What the documents have in common.")
     texts = forms.CharField(
@@ -326,13 +305,9 @@ def no_rerank_or_addresses() -> list[tuple[str, Any]]:
 class QuestionsForm(BeginForm):
     STEPS = _STEPS
     PROMPTS = PROMPTS_OF_QUESTIONS
-    FOLDS: ClassVar[dict[str, tuple[str, ...]]] = _folds(
-        STEPS,
-        (
-            *("seeds", "criteria_least", "deeper_share", "fewest", "most", "wider_words", "subquestions"),
-            *("results", "rounds", "autods_from", "rerank_url", "rerank_model", "language", "seed"),
-        ),
-        PROMPTS,
+    FIRST = (
+        *("topic", "file", "uploads", "search", "base_url", "model", "categories", "domains"),
+        *("picked", "per_cell", "documents"),
     )
 
     topic = forms.CharField(
@@ -376,9 +351,12 @@ class QuestionsForm(BeginForm):
     )
     seed = _seed("Seed of all that is drawn")
 
-    @property
-    def more_numbers(self) -> list[Any]:
-        return [self[name] for name in self.FOLDS["numbers"]]
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if not search_addresses():
+            del self.fields["search"]
+            text = "No search server is set up: the administrator lists them in SEARCH_URLS."
+            self.fields["uploads"].help_text += f" {text}"
 
     def clean_file(self) -> tuple[Seed, ...]:
         try:
@@ -395,7 +373,7 @@ class QuestionsForm(BeginForm):
 
     def clean(self) -> dict[str, Any]:
         """Some documents, or where to search for them."""
-        if not self.errors and not self.cleaned_data["uploads"] and not self.cleaned_data["search"]:
+        if not self.errors and not self.cleaned_data["uploads"] and not self.cleaned_data.get("search"):
             self.add_error("uploads", "There are no documents: choose files, or a search.")
         return super().clean()
 
@@ -406,5 +384,5 @@ class QuestionsForm(BeginForm):
         same = ("topic", "settings", "seed")
         return {
             "kind": SynthesisKind.QUESTIONS,
-            **{name: data[field] for name, field in (names | dict(zip(same, same, strict=True))).items()},
+            **{name: data.get(field, []) for name, field in (names | dict(zip(same, same, strict=True))).items()},
         }

@@ -80,9 +80,9 @@ def filled_form(kind: str, login: Any, user: Any, **more: Any) -> str:
     sent = {name: form[name].value() for name in form.fields if form[name].value() not in (None, False, "")}
     people = [annotator_of(person).pk for person in more.pop("people", ())]
     sent |= {"annotators": people, **more}
-    urls = {"writing": reverse("annotation:study-preview")}
-    address = urls.get(kind) or reverse("annotation:label-items", args=[kind])
-    return flat(login(user).post(address, sent, headers={"HX-Request": "true"}).text)
+    address = reverse("annotation:study-takes", args=[kind])
+    answer = login(user).post(address, sent, headers={"HX-Request": "true"}).text
+    return flat(answer.partition('id="takes"')[2].partition("</div>")[0])
 
 
 @pytest.mark.django_db

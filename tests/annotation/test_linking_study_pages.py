@@ -98,7 +98,7 @@ def test_summaries_are_narrowed_by_what_the_haystack_has_and_counted_before(
     first, second = haystack.subtopics.order_by("number")
     rows = [make_summary(subtopic=topic, system=name) for topic in (first, second) for name in ("ant", "bee")]
     make_summary(subtopic=other.subtopics.get(number=1), system="cat")
-    client, url_ = login(ada), reverse("annotation:label-summaries", args=["linking"])
+    client, url_ = login(ada), reverse("annotation:study-takes", args=["linking"])
 
     def asked(**chosen: Any) -> Any:
         data = form_data(haystack, ben, **chosen)
@@ -110,13 +110,12 @@ def test_summaries_are_narrowed_by_what_the_haystack_has_and_counted_before(
         field.name: [label for _value, label in field.field.choices] for field in found.context["form"].narrowing
     }
     assert names == {"subtopics": [first.name, second.name], "systems": ["ant", "bee"]}
-    assert "cat" not in found.content.decode()
     assert asked(systems=["bee"]).context["count"].systems == [("bee · full", 2)]
     assert asked(subtopics=[second.pk], systems=["bee"]).context["count"].n == 1
     drawn = asked(way="sample", n_sample="3").context["count"]
     assert (drawn.n, drawn.n_matching) == (3, 4)
     assert asked(way="list", list_text=f"{rows[0].uid}\n{rows[1].uid}").context["count"].n == 2
-    assert asked(way="sample").context["count"] is None
+    assert asked(way="sample").context.get("count") is None
     gone = client.post(
         url_, form_data(other, ben, systems=["bee"], subtopics=[first.pk]), headers={"HX-Request": "true"}
     )

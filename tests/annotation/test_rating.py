@@ -189,15 +189,6 @@ def test_the_page_shows_summary_and_documents_and_never_the_system(
     assert seen.reason == "rating", "who rates does not write on it later"
 
 
-@pytest.mark.parametrize("kind", ["rating", "linking"])
-def test_a_form_without_haystacks_does_not_speak_of_people(kind: str, ada: Any, login: Any) -> None:
-    page = login(ada).get(reverse("annotation:study-create", args=[kind])).content.decode()
-    haystacks, _legend, people = page.partition("Annotators</legend>")
-    assert "none to choose from yet" in haystacks
-    assert "nobody to choose" not in haystacks
-    assert "nobody to choose" in people
-
-
 def test_a_researcher_sets_up_a_study_by_the_form(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
     haystack = make_haystack()
     for system in ("ant", "bee"):
@@ -214,12 +205,10 @@ def test_a_researcher_sets_up_a_study_by_the_form(ada: Any, ben: Any, cleo: Any,
         "guidelines": "Rate.",
         "then": "open",
     }
-    client, counting = login(ada), reverse("annotation:label-summaries", args=["rating"])
+    client, counting = login(ada), reverse("annotation:study-takes", args=["rating"])
     counted = client.post(counting, data, headers={"HX-Request": "true"})
     assert counted.context["count"].n == 2
-    for kind in ("writing", "nothing"):
-        url = reverse("annotation:label-summaries", args=[kind])
-        assert client.post(url, data).status_code == 404
+    assert client.post(reverse("annotation:study-takes", args=["nothing"]), data).status_code == 404
     create = reverse("annotation:study-create", args=["rating"])
     assert "New rating study" in client.get(create).content.decode()
     assert client.post(create, {**data, "people_per_item": "0"}).status_code == 422

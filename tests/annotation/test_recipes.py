@@ -95,7 +95,7 @@ def test_the_form_says_what_its_choice_takes(ada: Any, login: Any) -> None:
         "haystacks": [summaries[0].haystack_id], "with_systems": "on", "way": "all", "people_per_item": "3",
         "hourly_rate": "30", "currency": "EUR",
     }  # fmt: skip
-    address = reverse("annotation:label-summaries", args=["linking"])
+    address = reverse("annotation:study-takes", args=["linking"])
     page = login(ada).post(address, sent, headers={"HX-Request": "true"})
     assert "36 tasks, about 2 h 24 min of active time in all: 72.00 EUR." in flat(page.text)
     assert not Study.objects.exists()
@@ -126,8 +126,7 @@ def test_the_page_and_the_forms_say_what_is_missing(ada: Any, login: Any) -> Non
 
 def estimated(kind: str, sent: dict[str, Any], user: Any, login: Any) -> str:
     """What the form says that it takes, as htmx asks for it."""
-    writing = {"writing": reverse("annotation:study-preview")}
-    address = writing.get(kind) or reverse("annotation:label-items", args=[kind])
+    address = reverse("annotation:study-takes", args=[kind])
     return flat(login(user).post(address, sent, headers={"HX-Request": "true"}).text)
 
 

@@ -222,7 +222,7 @@ def test_a_rating_study_takes_summaries_of_sources(ada: Any, login: Any) -> None
     page = client.get(reverse("annotation:study-create", args=["rating"]))
     assert [name for name, _title in page.context["form"].fields["corpora"].choices] == ["law", "news"]
     counted = client.post(
-        reverse("annotation:label-summaries", args=["rating"]),
+        reverse("annotation:study-takes", args=["rating"]),
         {"corpora": "law", "with_systems": "on", "way": "all", "systems": "gull"},
     )
-    assert "<strong>4 summaries</strong>" in counted.text
+    assert "All 4 summaries of law" in counted.text

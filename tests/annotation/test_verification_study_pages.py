@@ -117,13 +117,13 @@ def test_only_what_the_chosen_set_has_is_offered_and_the_questions_are_counted(a
     new_study = reverse("annotation:study-create", args=["verification"])
     assert "deep" not in client.get(new_study).text  # the first set, harbours, is chosen
     assert "deep" in client.get(f"{new_study}?dataset=lakes").text
-    address, asked = reverse("annotation:verification-questions"), {"HX-Request": "true"}
+    address, asked = reverse("annotation:study-takes", args=["verification"]), {"HX-Request": "true"}
     part = client.post(address, {"dataset": "lakes", "way": "all", "category": ["FACTUAL"]}, headers=asked).text
     assert {"deep", "shallow"} <= set(re.findall(r'value="(\w+)"', part))
-    assert "<strong>2 questions</strong> with key points are chosen" in " ".join(part.split())
+    assert "All 2 questions of lakes" in part
     part = client.post(address, {"dataset": "lakes", "way": "sample", "n_sample": "1"}, headers=asked).text
-    assert "<strong>1</strong> of 2 questions" in " ".join(part.split())
-    assert "Enter the size" in client.post(address, {"dataset": "lakes", "way": "sample"}, headers=asked).text
+    assert "1 of 2 questions of lakes" in part
+    assert "How many questions?" in client.post(address, {"dataset": "lakes", "way": "sample"}, headers=asked).text
     refused = client.post(
         reverse("annotation:study-create", args=["verification"]), filled(dataset="lakes", category=["FACTUAL"])
     )

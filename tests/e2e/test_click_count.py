@@ -67,6 +67,7 @@ def set_up(hand: Hand, ada: Page, folder: Path, *, kind: str, person: str) -> No
     hand.click(ada.get_by_role("link", name=f"New {kind} study"))
     hand.click(ada.get_by_label(person, exact=True))
     if kind == "linking":  # the trial that comes first is in `test_newcomer_story`
+        ada.get_by_text("Everything else:").click()
         ada.get_by_label("New annotators begin with a trial").uncheck()
     hand.click(ada.get_by_role("button", name="Set up and open"))
     expect(ada.get_by_text("The study is open.")).to_be_visible()

@@ -52,6 +52,7 @@ def test_from_a_topic_over_a_review_by_keys_into_the_corpus(browser: Browser, la
     page.get_by_role("textbox", name="Model", exact=True).fill("sparrow-1")
     for label, n in SMALL.items():
         page.get_by_role("spinbutton", name=label, exact=True).fill(str(n))
+    page.get_by_text("Everything else:").click()
     page.get_by_role("spinbutton", name="Documents of an insight, at least").fill("2")
     assert serious(page) == []
     page.get_by_role("button", name="Begin").click()

@@ -116,6 +116,7 @@ def test_a_run_is_started_watched_paused_cancelled_and_finished_in_the_browser(
     asked = ada.locator("form.after").first
     asked.get_by_label("Haystack", exact=True).select_option(label=made_by(lab)["title"])
     asked.get_by_label("Documents", exact=True).select_option("top")
+    asked.get_by_text("Everything else:").click()
     asked.get_by_label("Requests at the same time").fill("1")
     asked.get_by_role("button", name="Estimate calls and cost").click()
     expect(ada.locator("#estimate")).to_contain_text(f"{n} to write of {n}")

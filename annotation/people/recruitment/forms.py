@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, ClassVar
+from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
@@ -46,10 +46,7 @@ def _percent(label: Any, help_text: Any, *, initial: int | None = None) -> forms
 class LinkForm(FoldedForm):
     """Panel, who may join, tasks, and what people are shown at the end; `instance` is a link that changes."""
 
-    FOLDS: ClassVar[dict[str, tuple[str, ...]]] = {
-        "codes": ("screened_out_code", "no_consent_code", "failed_checks_code", "min_checks_percent"),
-        "ids": ("id_parameter", "id_form", "id_pattern", "max_per_address", "allowed_ids"),
-    }
+    FIRST = ("panel", "max_places", "max_tasks", "min_done_percent", "completion_code", "return_url")
 
     panel = forms.ChoiceField(label="Panel", choices=Panel.choices)
     max_places = forms.IntegerField(label="Places", min_value=1, max_value=10_000, initial=20)
