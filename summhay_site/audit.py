@@ -126,6 +126,10 @@ SENTENCES: dict[str, str] = {
     "study.take_back": "took back tasks of people who cannot work from %(what)s",
     "study.trial_examples": "changed the trial examples of %(what)s",
     "study.trial_again": "allowed somebody another try of the trial of %(what)s",
+    "token.made": "made an API token",
+    "token.revoked": "revoked an API token of %(what)s",
+    "webhook.deleted": "deleted a webhook of %(what)s",
+    "webhook.made": "made a webhook",
     "study.update": "changed the settings of %(what)s",
 }
 DETAILS: Mapping[str, str] = {

@@ -50,6 +50,7 @@ from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import LOGGED_IN, requires
 from summhay_site.accounts.logins import actor
 from summhay_site.accounts.models import ANNOTATOR, User
+from summhay_site.models import Delivery, Token, Webhook
 from summhay_site.operations.erasing import FORMER, leave_no_trace, make_nameless
 
 ERASURE = "account.erase_asked"
@@ -100,6 +101,20 @@ HELD = (
     Held.of(AccessAttempt, "failed_log_ins", Subject.ACCOUNT, Seen.ADMINS, Erased.ALWAYS,
         _FAILED, _GUESSING, find=_attempts, fields=_TYPED,
         technical="http_accept path_info get_data post_data failures_since_start"),
+    Held.of(Token, "tokens", Subject.ACCOUNT, Seen.SELF, Erased.ALWAYS,
+        gettext_lazy("Tokens for programs: what the person called them, when they were made, used and end."),
+        gettext_lazy("So that programs may read what the person may read, and nobody else."), user="user",
+        fields="name scope made_at ends_at used_at revoked_at", opens="sha256", technical="uid",
+        setting="RETAIN_INACTIVE_DAYS"),
+    Held.of(Webhook, "webhooks", Subject.ACCOUNT, Seen.SELF, Erased.ALWAYS,
+        gettext_lazy("Addresses that are told of events, and of which."),
+        gettext_lazy("To tell programs of the person when something happens that they wait for."), user="user",
+        fields="url events made_at", technical="uid seen_at", setting="RETAIN_INACTIVE_DAYS"),
+    Held.of(Delivery, "webhook_deliveries", Subject.ACCOUNT, Seen.SELF, Erased.ALWAYS,
+        gettext_lazy("For 30 days: what these addresses were told, and how that ended."),
+        gettext_lazy("To try again, and to show what went wrong."), user="webhook__user",
+        fields="event body made_at n_tries outcome done_at", technical="uid key next_at",
+        setting="RETAIN_INACTIVE_DAYS"),
     _unused(AccessFailureLog, "failed_log_ins_more", "locked_out"),
     _unused(AccessLog, "log_ins_more", "logout_time session_hash"),
     Held.of(LogEntry, "changes_by_admins", Subject.RECORDS, Seen.ADMINS, Erased.ALWAYS,

@@ -265,6 +265,7 @@ CELERY_TASK_ROUTES = {
     "benchmarks.tasks.compute_result": {"queue": FIGURES},
     "benchmarks.run_import": {"queue": IMPORTS},
     "summhay_site.make_backup": {"queue": IMPORTS},
+    "summhay_site.send_webhooks": {"queue": MODELS},  # waits for others as models do
     "benchmarks.tasks.run_judge": {"queue": MODELS},
     "benchmarks.tasks.retrieve": {"queue": MODELS},
 }
@@ -286,6 +287,7 @@ CELERY_BEAT_SCHEDULE = {
     "check-texts": {"task": "annotation.tasks.check_texts", "schedule": 60, "options": {"expires": 60}},
     "place-texts": {"task": "annotation.tasks.place_texts", "schedule": 300, "options": {"expires": 300}},
     "sweep-imports": {"task": "benchmarks.sweep_imports", "schedule": 60, "options": {"expires": 60}},
+    "send-webhooks": {"task": "summhay_site.send_webhooks", "schedule": 60, "options": {"expires": 60}},
     "leave-no-trace": {"task": "summhay_site.leave_no_trace", "schedule": 60, "options": {"expires": 60}},
     "make-backup": {
         "task": "summhay_site.make_backup",
@@ -335,6 +337,10 @@ OPENAI_BASE_URLS = env.web_addresses("OPENAI_BASE_URLS") or env.web_addresses(
 )
 OPENAI_MAX_IN_FLIGHT = env.integer("OPENAI_MAX_IN_FLIGHT", 64, low=1, high=1000)  # per address, of all workers
 SEARCH_URLS = env.web_addresses("SEARCH_URLS")  # servers that find documents for questions; the key likewise
+
+# Programs that read the site, and addresses that it tells of events (summhay_site/api)
+API_PER_MINUTE = env.integer("API_PER_MINUTE", 600, low=1, high=1_000_000)  # of one person, in each web process
+WEBHOOKS_TO_PRIVATE = env.flag("WEBHOOKS_TO_PRIVATE")
 
 # What admins see of the site: numbers for Prometheus from these networks, errors at a server of Sentry's protocol
 METRICS_NETWORKS = env.networks("METRICS_NETWORKS")

@@ -9,6 +9,7 @@ from django.utils import timezone
 from summhay_site import privacy
 from summhay_site.accounts.accounts import mail_forgotten, mail_new_link
 from summhay_site.accounts.logins import purge_failed_logins
+from summhay_site.api import webhooks
 from summhay_site.operations import backups, doctor, erasing, system
 
 __all__ = ["system"]
@@ -47,6 +48,12 @@ def make_backup() -> None:
 @shared_task(name="summhay_site.mail_alarms")
 def mail_alarms() -> None:
     doctor.mail_alarms(now=timezone.now())
+
+
+@shared_task(name="summhay_site.send_webhooks")
+def send_webhooks() -> None:
+    """Tell webhooks of what happened; beat calls it every minute."""
+    webhooks.sweep(now=timezone.now())
 
 
 @shared_task(name="summhay_site.let_go")

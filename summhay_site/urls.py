@@ -29,6 +29,8 @@ urlpatterns = [
     path("audit-log.csv", audit_csv, name="audit-csv"),
     path("people/<uuid:uid>/erase/", person_erase, name="person-erase"),
     path("system/", system_page, name="system"),
+    path("api/", include("summhay_site.api.endpoints")),
+    path("profile/", include("summhay_site.api.profile")),
     path("privacy/", privacy, name="privacy"),
     path("privacy/erase/", ask_erasure, name="ask-erasure"),
     path("privacy/my-data.zip", own_data, name="own-data"),

@@ -40,6 +40,7 @@ from annotation.models import (
 from annotation.writing import packing
 from benchmarks.audit import record
 from benchmarks.models import KeyPoint, Question, ResearchGroup, Response, Summary, System
+from summhay_site.models import Delivery, Token, Webhook
 from tests.makers import (
     annotator_of,
     label_task,
@@ -64,6 +65,14 @@ def _account(user: Any, *, word: str, by: Any, study: Study, now: datetime) -> N
     person = annotator_of(user)
     user.name, user.subject = f"name {word}", f"subject {word}"
     user.save()
+    token: dict[str, Any] = {"user": user, "made_at": now, "sha256": f"hash of {word}"}
+    Token.objects.create(name=f"token {word}", **token)
+    hook = Webhook.objects.create(
+        user=user, url=f"https://{word}.example", events=[word], made_at=now, seen_at=now
+    )
+    Delivery.objects.create(
+        webhook=hook, event="study.closed", key="k", body=f"body {word}", outcome=word, made_at=now
+    )
     ResearchGroup.objects.create(name=f"group {word}", created_by=by, created_at=now).members.add(user)
     person.label, person.accommodation_note, person.preferences = f"label {word}", f"note {word}", {"goal": word}
     person.save()

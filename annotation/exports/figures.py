@@ -119,17 +119,24 @@ def judges_in(made: Made) -> list[dict[str, Any]]:
     judges = [judge for judge in Judge.objects.counted().order_by("name", "version") if str(judge) in named]
     return [
         {
-            "name": judge.name,
-            "version": judge.version,
-            "kind": judge.kind,
-            "settings": settings_of(judge),
-            "settings_sha256": judge.config_sha256,
+            **about_judge(judge),
             "approval": None
             if (note := said.get(str(judge))) is None
             else {"holds": note.holds, "text": note.text},
         }
         for judge in judges
     ]
+
+
+def about_judge(judge: Judge) -> dict[str, Any]:
+    """A judge with its settings."""
+    return {
+        "name": judge.name,
+        "version": judge.version,
+        "kind": judge.kind,
+        "settings": settings_of(judge),
+        "settings_sha256": judge.config_sha256,
+    }
 
 
 def settings_of(judge: Judge) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from datetime import datetime
 from functools import partial
 from typing import Any
 
-from django.db.models import Exists, OuterRef
+from django.db.models import Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponseBase
 from django.views.decorators.http import require_safe
 
@@ -95,12 +95,17 @@ VERDICTS: Columns = {
 UNLINKED_COLUMNS = ("annotator", *_ITEM, "line", "guideline_version", "made_at", "bullet_text")
 
 
-def label_rows(study: Study, which: str = "current") -> Iterator[tuple[Any, ...]]:
-    """One row a label: current answers, or every row ever made, oldest first."""
-    rows = study.coveragelabels.order_by("pk")
-    if which != "history":
-        rows = rows.filter(is_current=True).exclude(coverage="")
-    return rows_of(study, rows, COLUMNS)
+def labels_of(study: Study, which: str) -> QuerySet[Any, Any]:
+    """Current answers, or every one ever given, oldest first."""
+    rows: QuerySet[Any, Any] = study.coveragelabels.order_by("pk")
+    return rows if which == "history" else rows.filter(is_current=True).exclude(coverage="")
+
+
+def label_rows(
+    study: Study, which: str = "current", labels: QuerySet[Any, Any] | None = None
+) -> Iterator[tuple[Any, ...]]:
+    """One row for each of these labels."""
+    return rows_of(study, labels_of(study, which) if labels is None else labels, COLUMNS)
 
 
 def spaced(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[Any]]:

@@ -30,7 +30,7 @@ from annotation.linking.answers import (
     question_in_words,
 )
 from annotation.linking.disputes import DECIDING
-from annotation.linking.files import COLUMNS, files_of, label_rows, spaced
+from annotation.linking.files import COLUMNS, files_of, label_rows, labels_of, spaced
 from annotation.linking.items import SIMULATED, TRIAL
 from annotation.linking.pages import (
     LinkingStudyForm,
@@ -88,6 +88,7 @@ class Linking(LabelWork):
     about_label = gettext_lazy("Summary")
     grouped = ("summary", "summaries")
     label_columns = tuple(COLUMNS)
+    labels = staticmethod(labels_of)
     label_rows = staticmethod(label_rows)
     label_cells = staticmethod(spaced)
     label_files = (("current", "Labels"), ("history", "Every answer ever given"))

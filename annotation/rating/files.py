@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Annotated, Any
 
+from django.db.models import QuerySet
 from pydantic import AfterValidator
 
 from annotation.importing.label_work import LabelPart, LabelWorkPlan, Verdict, Work
@@ -66,14 +67,20 @@ VERDICTS: Columns = {
 }
 
 
-def label_rows(study: Study, which: str = "current") -> Iterator[tuple[Any, ...]]:
-    """One row for each aspect of a summary, by one person: what holds, or every act ever, oldest first.
+def labels_of(study: Study, which: str) -> QuerySet[Any, Any]:
+    """What holds, or every act ever, oldest first."""
+    rows: QuerySet[Any, Any] = study.ratinglabels.order_by("pk")
+    return rows if which == "history" else rows.filter(is_current=True)
+
+
+def label_rows(
+    study: Study, which: str = "current", labels: QuerySet[Any, Any] | None = None
+) -> Iterator[tuple[Any, ...]]:
+    """One row for each aspect of a summary, by one person.
 
     What holds leaves out aspects that are not rated; in the history their label is empty.
     """
-    rows = study.ratinglabels.order_by("pk")
-    if which != "history":
-        rows = rows.filter(is_current=True)
+    rows = labels_of(study, which) if labels is None else labels
     fields = fields_of(COLUMNS) - {"task", "label"} | {"ratings"}
     return cells(
         (

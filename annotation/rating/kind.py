@@ -20,7 +20,7 @@ from annotation.labelling.task_page import Key, QuestionText
 from annotation.labelling.views import barred
 from annotation.models import Exposure, LabelTask, RatingPlan, Study
 from annotation.rating.answers import RATED, with_aspects
-from annotation.rating.files import COLUMNS, RatingsPlan, files_of, label_rows
+from annotation.rating.files import COLUMNS, RatingsPlan, files_of, label_rows, labels_of
 from annotation.rating.items import SIMULATED, TRIAL, add_summaries, create_study
 from annotation.rating.pages import page_context, page_of, pane
 from annotation.rating.sheet import REPORT, RESULTS
@@ -87,6 +87,7 @@ class Rating(LabelWork):
     about_label = gettext_lazy("Summary")
     grouped = ("summary", "summaries")
     label_columns = tuple(COLUMNS)
+    labels = staticmethod(labels_of)
     label_rows = staticmethod(label_rows)
     label_files = (("current", "Ratings"), ("history", "Every rating ever given"))
     files = staticmethod(files_of)

@@ -13,6 +13,7 @@ from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 
+from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils.translation import gettext_lazy
 
@@ -306,8 +307,14 @@ class Work(StudyKind, ABC):
         """Sentences on how the work went, given how many tasks or sessions are in each state."""
         return iter(())
 
-    def label_rows(self, study: Study, which: str) -> Iterator[tuple[Any, ...]]:
-        """One row a label in the order of `label_columns`, of a selection of `label_files`."""
+    def labels(self, study: Study, which: str) -> QuerySet[Any, Any]:
+        """The labels of a selection of `label_files`, the oldest first."""
+        return study.label_tasks.none()
+
+    def label_rows(
+        self, study: Study, which: str, labels: QuerySet[Any, Any] | None = None
+    ) -> Iterator[tuple[Any, ...]]:
+        """Rows of the labels of a selection, or of some of them, in the order of `label_columns`."""
         return iter(())
 
     def told_of(self, study: Study) -> Iterable[Mapping[str, Any]]:

@@ -68,14 +68,20 @@ _SHARED = ("task", "item", "label", "cluster", "dataset", "question", "response"
 VERDICTS: Columns = {**BY, **{name: COLUMNS[name] for name in _SHARED}, "is_valid": "is_valid"}
 
 
-def label_rows(study: Study, which: str = "current") -> Iterator[tuple[Any, ...]]:
-    """One row an answer: current ones, or every one ever made, oldest first."""
+def labels_of(study: Study, which: str) -> QuerySet[Any, Any]:
+    """Current answers, or every one ever made, oldest first."""
+    rows = study.entailmentlabels.order_by("pk")
+    return rows if which == "history" else rows.for_figures()
+
+
+def label_rows(
+    study: Study, which: str = "current", labels: QuerySet[Any, Any] | None = None
+) -> Iterator[tuple[Any, ...]]:
+    """One row for each of these answers, beside what the judge said."""
     if not has_plan(study):
         return iter(())
     judge, verdicts = str(study.validation_plan.judge), verdicts_on(study)
-    rows = study.entailmentlabels.order_by("pk")
-    if which != "history":
-        rows = rows.for_figures()
+    rows = labels_of(study, which) if labels is None else labels
     fields = fields_of(COLUMNS) - {"judge", "verdict"} | {"response_id", "key_point_id"}
     answers = (
         {**row, "judge": judge, "verdict": verdicts.get((row["response_id"], row["key_point_id"]), "")}

@@ -32,7 +32,7 @@ from annotation.studies.kind import plan_of
 from annotation.studies.recipes import Recipe
 from annotation.studies.tasks import Dealing
 from annotation.validation.answers import PAIR
-from annotation.validation.files import COLUMNS, EntailmentsPlan, files_of, label_rows
+from annotation.validation.files import COLUMNS, EntailmentsPlan, files_of, label_rows, labels_of
 from annotation.validation.items import SIMULATED, TRIAL, add_pairs, create_study, verdicts_of
 from annotation.validation.pages import ABOUT_ROWS, about, page_context, page_of
 from annotation.validation.results import MeasuredJudges
@@ -209,6 +209,7 @@ class Validation(LabelWork):
     about_label = gettext_lazy("Point")
     grouped = ("response", "responses")
     label_columns = tuple(COLUMNS)
+    labels = staticmethod(labels_of)
     label_rows = staticmethod(label_rows)
     label_files = (("current", "Answers"), ("history", "Every answer ever given"))
     files = staticmethod(files_of)

@@ -283,19 +283,25 @@ def point_rows(study: Study, verified: Dataset, *, only_kept: bool = True) -> It
             )
 
 
-def label_rows(study: Study, which: str = "current") -> Iterator[tuple[Any, ...]]:
-    """One row for each judgment, in the order of `LABEL_COLUMNS`: task 1, and after a yes task 2.
-
-    Current and first answers are those to ordinary items; `import_labels` reads them. With history every row that
-    was ever made, oldest first.
-    """
+def labels_of(study: Study, which: str) -> QuerySet[Any, Any]:
+    """Current and first answers to ordinary items, or every one that was ever made; the oldest first."""
     rows = PointLabel.objects.filter(study=study).order_by("pk")
     if which == "current":
         rows = rows.for_figures()
     elif which == "first":
         earlier = PointLabel.objects.filter(task=OuterRef("task"), is_complete=True, pk__lt=OuterRef("pk"))
         rows = rows.filter(~Exists(earlier), is_complete=True, is_check=False)
-    return _by_task(study, rows, LABEL_COLUMNS)
+    return rows
+
+
+def label_rows(
+    study: Study, which: str = "current", labels: QuerySet[Any, Any] | None = None
+) -> Iterator[tuple[Any, ...]]:
+    """One row for each judgment, in the order of `LABEL_COLUMNS`: task 1, and after a yes task 2.
+
+    `import_labels` reads current and first answers.
+    """
+    return _by_task(study, labels_of(study, which) if labels is None else labels, LABEL_COLUMNS)
 
 
 def decision_rows(study: Study, *, with_history: bool = False) -> Iterator[tuple[Any, ...]]:

@@ -47,7 +47,14 @@ from annotation.studies.tasks import Dealing
 from annotation.verification import autods, datasets, items
 from annotation.verification.answers import POINT, TRIAL, documents_of, highlight_for, laid_out, pane_of
 from annotation.verification.datasets import VerifiedPoints, verified_by
-from annotation.verification.files import LABEL_COLUMNS, JudgmentsPlan, export_dataset, files_of, label_rows
+from annotation.verification.files import (
+    LABEL_COLUMNS,
+    JudgmentsPlan,
+    export_dataset,
+    files_of,
+    label_rows,
+    labels_of,
+)
 from annotation.verification.items import (
     SIMULATED,
     QuestionsForm,
@@ -270,6 +277,7 @@ class Verification(LabelWork):
     grouped = ("question", "questions")
     checks_called = ("attention check", "attention checks")
     label_columns = tuple(LABEL_COLUMNS)
+    labels = staticmethod(labels_of)
     label_rows = staticmethod(label_rows)
     label_files = (
         ("current", "Labels"),

@@ -54,7 +54,8 @@ SCHEMA_VERSION = 2
 BLOCK_BYTES = 256 * 1024
 
 
-def _sessions(study: Study) -> QuerySet[Session, Session]:
+def study_sessions(study: Study) -> QuerySet[Session, Session]:
+    """Those that count as work, the oldest first."""
     return sessions_of(study).filter(assignment__is_practice=False)
 
 
@@ -121,13 +122,15 @@ def _saves() -> Any:
     return _number(DraftRevision) + _number(PackedRows, Sum("n_rows"), table=PackedRows.Table.REVISIONS)
 
 
-def session_rows(study: Study, now: datetime) -> Iterator[Sequence[Any]]:
-    """One row a session, its time and pay as of `now`."""
+def session_rows(
+    study: Study, now: datetime, sessions: QuerySet[Session, Session] | None = None
+) -> Iterator[Sequence[Any]]:
+    """One row for each session, or for each of these, its time and pay as of `now`."""
     credits = ClockCredit.objects.filter(session__assignment__study=study).order_by()
     credited = dict(credits.values_list("session").annotate(total=Sum("delta_ms")))
     names = pseudonyms(studies={study.pk})
     rows: Any = (
-        _sessions(study)
+        (study_sessions(study) if sessions is None else sessions)
         .annotate(
             n_periods=_number(ActivePeriod),
             n_revisions=_saves(),
@@ -145,12 +148,15 @@ def session_rows(study: Study, now: datetime) -> Iterator[Sequence[Any]]:
         yield tuple(value.isoformat() if isinstance(value, datetime) else value for value in values)
 
 
-def session_objects(study: Study, now: datetime) -> Iterator[dict[str, Any]]:
+def session_objects(
+    study: Study, now: datetime, sessions: QuerySet[Session, Session] | None = None
+) -> Iterator[dict[str, Any]]:
     """The same rows with what an import needs beside them: the documents shown, the marks, the frozen settings."""
     names = ("documents", "mark_every_ms", "config", "marked_passages")
-    more = _sessions(study).values_list("uid", "document_numbers", *names[1:])
+    wanted = study_sessions(study) if sessions is None else sessions
+    more = wanted.values_list("uid", "document_numbers", *names[1:])
     frozen = {uid: dict(zip(names, values, strict=True)) for uid, *values in more}
-    for row in objects(_SESSION_VALUES, session_rows(study, now)):
+    for row in objects(_SESSION_VALUES, session_rows(study, now, wanted)):
         plain = {name: str(value) if isinstance(value, Decimal) else value for name, value in row.items()}
         yield plain | frozen[row["session"]]
 
@@ -168,9 +174,9 @@ def _named(*fields: str) -> dict[str, str]:
     return {"session": "session__uid", **{name: name for name in fields}}
 
 
-def _of_sessions(model: Any, study: Study) -> QuerySet[Any, Any]:
+def of_sessions(model: Any, study: Study) -> QuerySet[Any, Any]:
     """Rows about the sessions of a study, session by session."""
-    rows: QuerySet[Any, Any] = model.objects.filter(session__in=_sessions(study).values("pk"))
+    rows: QuerySet[Any, Any] = model.objects.filter(session__in=study_sessions(study).values("pk"))
     return rows.order_by("session_id", "pk")
 
 
@@ -234,7 +240,7 @@ def event_rows(study: Study) -> Iterator[dict[str, Any]]:
 
 def _with_packed(study: Study, table: str, names: Iterable[str]) -> Iterator[dict[str, Any]]:
     """Rows of the sessions of a study, packed or not, session by session, with the session's uid."""
-    uids = dict(_sessions(study).values_list("pk", "uid"))
+    uids = dict(study_sessions(study).values_list("pk", "uid"))
     wanted = [name for name in names if name != "session__uid"]
     for row in packing.rows_of(table, uids, wanted):
         yield {**row, "session__uid": uids[row["session_id"]]}
@@ -243,7 +249,7 @@ def _with_packed(study: Study, table: str, names: Iterable[str]) -> Iterator[dic
 def late_texts(study: Study) -> QuerySet[Any, Any]:
     """The texts that arrived after the end, each with the newest decision on it."""
     newest = LateDecision.objects.filter(revision=OuterRef("pk")).order_by("-pk")
-    late = _of_sessions(DraftRevision, study).filter(reject_code="closed")
+    late = of_sessions(DraftRevision, study).filter(reject_code="closed")
     texts: QuerySet[Any, Any] = late.annotate(
         decided=Subquery(newest.values("is_accepted")[:1]),
         reason=Subquery(newest.values("reason")[:1]),
@@ -255,7 +261,7 @@ def late_texts(study: Study) -> QuerySet[Any, Any]:
 
 def as_typed(study: Study) -> Iterator[dict[str, Any]]:
     """Texts that had been typed by a mark and arrived after it, beside the snapshots that are recorded."""
-    for row in late.as_typed(_sessions(study)):
+    for row in late.as_typed(study_sessions(study)):
         yield {
             "session": row.session.uid,
             "mark_ms": row.snapshot.mark_ms,
@@ -280,7 +286,7 @@ def gzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 def manifest(study: Study, judge: Judge | None, *, now: datetime) -> dict[str, Any]:
     """Contents of the files: schema version, filters, counts, judge, guideline versions and time."""
-    sessions = _sessions(study)
+    sessions = study_sessions(study)
     return {
         "schema_version": SCHEMA_VERSION,
         "study": study.name,
@@ -307,7 +313,7 @@ def files(study: Study, judge: Judge | None, now: datetime) -> dict[str, StudyFi
     """Every file by its name; curves are scored by the judge."""
 
     def of(model: Any, columns: Columns, *order: str) -> Rows:
-        return lambda: rows_of(study, _of_sessions(model, study).order_by(*order), columns)
+        return lambda: rows_of(study, of_sessions(model, study).order_by(*order), columns)
 
     def saved() -> Iterator[bytes]:
         rows = cells(_with_packed(study, packing.Table.REVISIONS, fields_of(REVISIONS)), REVISIONS)

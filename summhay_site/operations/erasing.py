@@ -251,6 +251,8 @@ def make_nameless(*, user: User, now: datetime) -> None:
         leave_all(annotator=annotator, reason="The account has no name any more.", by=None, now=now)
         forget_panel_ids(annotator)
     _forget_in_logs(user, annotator)
+    user.tokens.all().delete()
+    user.webhooks.all().delete()
     user.username = f"{FORMER}{user.uid.hex[:12]}"
     user.name = user.email = user.subject = ""
     user.is_active = False

@@ -30,11 +30,12 @@ ROLES: dict[str, str | None] = {
 STRANGERS = ("annotator elsewhere", "researcher elsewhere")
 PRIVATE = re.compile(
     r"^(work/sessions|work/<label_kind:kind>|work/labels|work/studies|work/tasks|studies|sessions|assignments"
-    r"|corpora/import|publications)/<uuid:uid>"
+    r"|corpora/import|publications|profile/tokens|profile/webhooks|api/studies)/<uuid:uid>"
 )
 """Where the first object of an address is somebody's: of an annotator, of a study, of who sent a file."""
 SHARED = re.compile(
     r"^(corpora|questions|judges|summarizers|people|results|exports|agreement|approvals|licences|leaderboard|consent-text|help|public"
+    r"|api/(haystacks|questions|leaderboard|public)"
     r"|studies/<(str|slug):kind>|studies/recipes|work/preferences|password|join)/"
 )
 """Where all of a role see the same objects."""

@@ -1,0 +1,1 @@
+"""A read-only API over what pages show, tokens that open it, and webhooks."""

@@ -1,0 +1,529 @@
+"""The addresses of the API. Rows are those of files of pages and archives; pages' own views give figures."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import orjson
+from django.core.exceptions import BadRequest
+from django.core.signing import BadSignature, Signer
+from django.db.models import Count, Max, Model, QuerySet
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
+from django.shortcuts import get_object_or_404, render
+from django.urls import URLPattern, path, resolve, reverse
+from django.utils import timezone
+from django.utils.http import quote_etag
+from django.views.decorators.http import require_safe
+from ninja import NinjaAPI, Query, Schema
+from ninja.errors import ValidationError
+
+from annotation import publishing
+from annotation.exports.archive import MEDIA_TYPES
+from annotation.exports.boards import VERDICTS as COVERAGE
+from annotation.exports.figures import about_judge, public_results
+from annotation.exports.studies import described, files_of
+from annotation.kinds import kind_named
+from annotation.models import LabelItem, Publication, Removal, Session, Snapshot, Study
+from annotation.studies.kind import Work, with_plans
+from annotation.studies.rows import Columns, cells, fields_of, objects, rows_of
+from annotation.writing import curves, scoring, settling
+from annotation.writing.files import SNAPSHOTS, of_sessions, session_objects, study_sessions
+from benchmarks.models import (
+    AuditEvent,
+    Haystack,
+    Judge,
+    PointVerdict,
+    Question,
+    Response,
+    Summary,
+    Verdict,
+)
+from benchmarks.results.computation import program
+from benchmarks.results.sheet import Sheet
+from benchmarks.results.writing import LONG_COLUMNS, long_rows
+from benchmarks.web.downloads import PROGRAMS, Kept, download
+from benchmarks.web.permissions import public, saw_insights
+from summhay_site.api.access import error, guarded
+
+MOST = 1000
+READER = Path(__file__).with_name("summhay_reader.py")
+STUDY, RESULTS, CORPUS, SUMMARY, QUESTION, JUDGE = (
+    "annotation.view_study",
+    "annotation.view_session",
+    "benchmarks.view_haystack",
+    "benchmarks.view_summary",
+    "benchmarks.view_question",
+    "benchmarks.view_judge",
+)
+api = NinjaAPI(
+    title="SummHay",
+    version="1",
+    description="Read-only: what pages show. Send a token of your profile as `Authorization: Bearer shy_…`.",
+    docs_url=None,
+    openapi_url=None,
+    urls_namespace="api",
+)
+_permissions: dict[str, str] = {}
+
+
+class Page(Schema):
+    """A page of a list; `next` is the address of the next one."""
+
+    items: list[dict[str, Any]]
+    next: str | None
+
+
+def get(route: str, permission: str, *, answers: Any = Page) -> Callable[[Any], Any]:
+    """Declare an address: who may read it on pages, and what it answers (None: a file)."""
+
+    def declare(view: Any) -> Any:
+        name = f"api-{view.__name__.replace('_', '-')}"
+        _permissions[name] = permission
+        auth: dict[str, Any] = {} if not permission else {"security": [{"token": []}]}
+        response = {200: answers} if answers is not None else None
+        return api.get(route, url_name=name, summary=(view.__doc__ or "").strip(), response=response,
+            openapi_extra=auth)(view)  # fmt: skip
+
+    return declare
+
+
+@api.exception_handler(ValidationError)
+def _invalid(_request: HttpRequest, problem: Any) -> HttpResponse:
+    return error(400, "; ".join(f"{each['loc'][-1]}: {each['msg']}" for each in problem.errors))
+
+
+@api.exception_handler(Http404)
+def _missing(_request: HttpRequest, _problem: Any) -> HttpResponse:
+    return error(404, "There is no such thing, or you may not see it.")
+
+
+# Lists and files
+
+_signer = Signer(salt="summhay.api.cursor")
+Limit: Any = Query(100, ge=1, le=MOST)  # type: ignore[type-arg]
+
+
+def listed(
+    request: HttpRequest,
+    rows: QuerySet[Any, Any],
+    made: Callable[[QuerySet[Any, Any]], Iterable[Mapping[str, Any]]],
+    *,
+    name: str = "",
+    about: Model | None = None,
+) -> HttpResponse:
+    """A page of rows, the oldest first; that the first page of what has a name was read is in the audit log."""
+    limit, cursor = int(request.GET.get("limit", 100)), request.GET.get("cursor", "")
+    try:
+        after = int(_signer.unsign(cursor)) if cursor else 0
+    except BadSignature:
+        raise BadRequest("cursor: it is not one of ours") from None
+    keys = list(rows.order_by("pk").filter(pk__gt=after).values_list("pk", flat=True)[: limit + 1])
+    here = keys[:limit]
+    items = list(made(rows.filter(pk__gt=after, pk__lte=here[-1]).order_by("pk"))) if here else []
+    following = None
+    if len(keys) > limit:
+        query = request.GET.copy()
+        query["cursor"] = _signer.sign(here[-1])
+        following = f"{request.path}?{query.urlencode()}"
+    response = _json({"items": items, "next": following})
+    if name and not cursor:
+        response.kept = Kept(name, about)  # type: ignore[attr-defined]
+    return response
+
+
+def _json(value: Any) -> HttpResponse:
+    text = orjson.dumps(value, default=str, option=orjson.OPT_NON_STR_KEYS)
+    return HttpResponse(text, content_type="application/json")
+
+
+def _of(columns: Columns) -> Callable[[QuerySet[Any, Any]], Iterable[dict[str, Any]]]:
+    """Rows of a queryset as objects with these columns."""
+    return lambda rows: objects(columns, cells(rows.values(*fields_of(columns)), columns))
+
+
+def passed_on(request: HttpRequest, page: str, **where: Any) -> HttpResponseBase:
+    """The answer of a page's own view."""
+    match = resolve(reverse(page, kwargs=where))
+    request.resolver_match = match
+    query = request.GET.copy()
+    query["for"] = PROGRAMS
+    request.GET = query  # type: ignore[assignment]
+    response: HttpResponseBase = match.func(request, *match.args, **match.kwargs)
+    return response
+
+
+# Studies
+
+
+def _study(request: HttpRequest, uid: uuid.UUID) -> Study:
+    study: Study = get_object_or_404(with_plans(Study.objects.readable_by(request.user)), uid=uid)
+    return study
+
+
+def _studies(rows: QuerySet[Any, Any]) -> Iterable[dict[str, Any]]:
+    for study in rows.with_progress():  # type: ignore[attr-defined]
+        yield {
+            "id": str(study.uid),
+            "name": study.name,
+            "kind": study.kind,
+            "state": study.state,
+            "n_annotators": study.n_annotators,
+            "n_tasks": study.n_tasks,
+            "n_done": study.n_done,
+            "created_at": study.created_at,
+            "due_at": study.due_at,
+        }
+
+
+@get("studies", STUDY)
+def studies(
+    request: HttpRequest, name: str = "", kind: str = "", limit: int = Limit, cursor: str = ""
+) -> HttpResponse:
+    """Studies whose results you may read"""
+    wanted = {key: value for key, value in (("name", name), ("kind", kind)) if value}
+    return listed(request, Study.objects.readable_by(request.user).filter(**wanted), _studies)
+
+
+@get("studies/{uuid:uid}", STUDY, answers=dict[str, Any])
+def study(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """A study: settings, people, versions of its texts, corpora"""
+    return _json(described(_study(request, uid), now=timezone.now(), with_hashes=False).as_json())
+
+
+def _either(first: Any, second: Any) -> Any:
+    return second if first is None else first
+
+
+ITEMS: Columns = {
+    "block": "block",
+    "role": "role",
+    "is_overlap": "is_overlap",
+    "n_questions": "n_questions",
+    "system": (_either, "summary__system__key", "response__system__key"),
+    "haystack": "summary__haystack__key",
+    "subtopic": "summary__subtopic__key",
+    "summary": "summary__uid",
+    "dataset": "key_point__question__dataset",
+    "question": "key_point__question__key",
+    "key_point": "key_point__uid",
+    "key_point_text": "key_point__text",
+    "response": "response__uid",
+    "text": (_either, "summary__text", "response__text"),
+}
+
+
+@get("studies/{uuid:uid}/items", STUDY)
+def items(request: HttpRequest, uid: uuid.UUID, limit: int = Limit, cursor: str = "") -> HttpResponse:
+    """What a study wants labels of"""
+    chosen = _study(request, uid)
+    rows = LabelItem.objects.filter(study=chosen)
+    return listed(request, rows, _of(ITEMS), name="items", about=chosen)
+
+
+@get("studies/{uuid:uid}/labels", STUDY)
+def labels(
+    request: HttpRequest, uid: uuid.UUID, which: str = "current", limit: int = Limit, cursor: str = ""
+) -> HttpResponse:
+    """Labels under pseudonyms: current, first or history, as the kind of study has them"""
+    chosen = _study(request, uid)
+    kind = kind_named(chosen.kind)
+    if not isinstance(kind, Work) or which not in dict(kind.label_files):
+        raise Http404
+    saw_insights(request.user, *kind.insights_in_files(chosen))
+
+    def made(rows: QuerySet[Any, Any]) -> Iterable[dict[str, Any]]:
+        return objects(kind.label_columns, kind.label_rows(chosen, which, rows))
+
+    return listed(request, kind.labels(chosen, which), made, name=f"labels-{which}", about=chosen)
+
+
+def _written(request: HttpRequest, uid: uuid.UUID) -> Study:
+    """A writing study, whose sessions that are due have ended."""
+    chosen = _study(request, uid)
+    if chosen.kind != Study.Kind.WRITING:
+        raise Http404
+    settling.settle_study(study=chosen, now=timezone.now())
+    return chosen
+
+
+@get("studies/{uuid:uid}/sessions", RESULTS)
+def sessions(request: HttpRequest, uid: uuid.UUID, limit: int = Limit, cursor: str = "") -> HttpResponse:
+    """Writing sessions with their times, marks and settings"""
+    chosen = _written(request, uid)
+    made = partial(session_objects, chosen, timezone.now())
+    return listed(request, study_sessions(chosen), made, name="sessions", about=chosen)
+
+
+@get("studies/{uuid:uid}/snapshots", RESULTS)
+def snapshots(request: HttpRequest, uid: uuid.UUID, limit: int = Limit, cursor: str = "") -> HttpResponse:
+    """Texts at each mark of each session"""
+    chosen = _written(request, uid)
+
+    def made(rows: QuerySet[Any, Any]) -> Iterable[dict[str, Any]]:
+        return objects(SNAPSHOTS, rows_of(chosen, rows, SNAPSHOTS))
+
+    return listed(request, of_sessions(Snapshot, chosen), made, name="snapshots", about=chosen)
+
+
+@get("studies/{uuid:uid}/curve", RESULTS)
+def curve(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Progress curves of a writing study, of means and of each session; one page"""
+    chosen = _written(request, uid)
+    judge = scoring.judge_of(study=chosen.pk, now=timezone.now())
+    rows = list(objects(curves.CURVE_COLUMNS, curves.curve_rows(chosen, judge)))
+    return _json({"items": rows, "next": None})
+
+
+@get("studies/{uuid:uid}/figures/{str:name}", RESULTS, answers=None)
+def figures(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
+    """A file of the results page (figures.json, figures.csv, a table, a chart), with the query of that page"""
+    page = kind_named(_study(request, uid).kind).results_page
+    if not page:
+        raise Http404
+    return passed_on(request, f"{page}-file", uid=uid, name=name)
+
+
+@get("studies/{uuid:uid}/files", STUDY)
+def files(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Files of a study's archive; tables are CSV and Parquet"""
+    chosen = _study(request, uid)
+    rows = [
+        {"name": file.name, "title": str(file.title), "url": reverse("api-file", args=[uid, file.name])}
+        for file in files_of(chosen, now=timezone.now())
+    ]
+    return _json({"items": rows, "next": None})
+
+
+@get("studies/{uuid:uid}/files/{path:name}", STUDY, answers=None)
+def file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
+    """One file of a study's archive, streamed"""
+    chosen = _study(request, uid)
+    wanted = next((file for file in files_of(chosen, now=timezone.now()) if file.name == name), None)
+    if wanted is None:
+        raise Http404
+    etag = quote_etag(_version(chosen, name))
+    if request.headers.get("If-None-Match") == etag:
+        return HttpResponse(status=304, headers={"ETag": etag})
+    saw_insights(request.user, *kind_named(chosen.kind).insights_in_files(chosen))
+    kept, ending = name.replace("/", "-"), name.rpartition(".")[2]
+    kind = MEDIA_TYPES.get(ending, "application/octet-stream")
+    response = download(wanted.content(reader=PROGRAMS), name=kept, content_type=kind, about=chosen)
+    response["ETag"] = etag
+    return response
+
+
+SESSION = ("pk", "state", "acc_ms", "draft_rev", "last_seen_at", "attested_before_at", "late_text")
+
+
+def _version(study: Study, name: str) -> str:
+    """A version of all that the files of a study hold."""
+    kind = kind_named(study.kind)
+    history = kind.labels(study, "history").order_by() if isinstance(kind, Work) else None
+    of_results = public_results(study)
+    sessions = list(Session.objects.filter(assignment__study=study).order_by("pk").values_list(*SESSION))
+    is_running = any(state == Session.State.RUNNING for _pk, state, *_more in sessions)  # and its time with it
+    tasks = study.label_tasks.order_by().aggregate(Max("pk"), Count("pk"), Max("active_ms"))
+    facts = (
+        program(),
+        name,
+        None if of_results is None else of_results[0].computation.version(of_results[1]),
+        None if history is None else history.aggregate(Count("pk"), Max("pk")),
+        tasks,
+        AuditEvent.objects.exclude(action__startswith="file.").aggregate(Max("pk")),
+        Removal.objects.aggregate(Max("pk")),
+        list(Study.objects.filter(pk=study.pk).values()),
+        sessions,
+        timezone.now() if is_running else None,
+    )
+    return hashlib.sha256(repr(facts).encode()).hexdigest()[:32]
+
+
+# Texts and what judges said of them
+
+SUMMARIES: Columns = {
+    "summary": "uid",
+    "subtopic": "subtopic__key",
+    "query": "subtopic__query",
+    "system": "system__summarizer",
+    "retriever": "system__retriever",
+    "document_order": "system__document_order",
+    "text": "text",
+    "created_at": "created_at",
+}
+BY: Columns = {
+    "judge": (lambda name, version: str(Judge(name=name, version=version)), "judge__name", "judge__version")
+}
+RESPONSES: Columns = {
+    "response": "uid",
+    "question": "question__key",
+    "system": "system__key",
+    "text": "text",
+    "n_words": "n_words",
+}
+ENTAILMENT: Columns = {
+    **BY,
+    "question": "response__question__key",
+    "response": "response__uid",
+    "system": "response__system__key",
+    "premise": "premise",
+    "key_point": "key_point__key",
+    "point": "point__number",
+    "answer": "answer",
+    "score": "score",
+    "is_valid": "is_valid",
+}
+
+
+@get("haystacks", CORPUS)
+def haystacks(request: HttpRequest, dataset: str = "", limit: int = Limit, cursor: str = "") -> HttpResponse:
+    """Haystacks that you may read"""
+    rows = Haystack.objects.current().filter(**({"dataset": dataset} if dataset else {}))
+    names = (
+        "key",
+        "title",
+        "dataset",
+        "domain",
+        "language",
+        "n_documents",
+        "n_words",
+        "content_sha256",
+        "is_source",
+    )
+    return listed(request, rows, _of({"id": "uid", **{name: name for name in names}}))
+
+
+@get("haystacks/{uuid:uid}/summaries", SUMMARY)
+def summaries(request: HttpRequest, uid: uuid.UUID, limit: int = Limit, cursor: str = "") -> HttpResponse:
+    """Summaries of systems, one a subtopic"""
+    haystack = get_object_or_404(Haystack, uid=uid)
+    rows = Summary.objects.filter(haystack=haystack).counted()
+    return listed(request, rows, _of(SUMMARIES), name="summaries", about=haystack)
+
+
+@get("haystacks/{uuid:uid}/verdicts", SUMMARY)
+def verdicts(
+    request: HttpRequest, uid: uuid.UUID, judge: str = "", limit: int = Limit, cursor: str = ""
+) -> HttpResponse:
+    """First answers of judges on summaries of systems, by the keys of insights"""
+    haystack = get_object_or_404(Haystack, uid=uid)
+    texts = Summary.objects.filter(haystack=haystack).counted().values("pk")
+    rows = Verdict.objects.counted().filter(summary__in=texts, repeat=0, **_by(judge))
+    return listed(request, rows, _of({**BY, **COVERAGE}), name="verdicts", about=haystack)
+
+
+def _by(judge: str) -> dict[str, Any]:
+    """The condition that answers are of the judge of a name, of whatever version."""
+    return {"judge__name": judge} if judge else {}
+
+
+@get("questions/{slug:dataset}/responses", QUESTION)
+def responses(request: HttpRequest, dataset: str, limit: int = Limit, cursor: str = "") -> HttpResponse:
+    """Responses of systems to the questions of a set"""
+    rows = Response.objects.filter(question__in=_questions(dataset))
+    return listed(request, rows, _of(RESPONSES), name=f"{dataset}-responses")
+
+
+@get("questions/{slug:dataset}/verdicts", QUESTION)
+def point_verdicts(
+    request: HttpRequest, dataset: str, judge: str = "", limit: int = Limit, cursor: str = ""
+) -> HttpResponse:
+    """First answers of judges on the points of responses"""
+    rows = PointVerdict.objects.filter(
+        response__question__in=_questions(dataset), repeat=0, judge__archived_at=None, **_by(judge)
+    )
+    return listed(request, rows, _of(ENTAILMENT), name=f"{dataset}-verdicts")
+
+
+def _questions(dataset: str) -> QuerySet[Any, Any]:
+    rows = Question.objects.of(dataset=dataset).order_by()
+    if not rows.exists():
+        raise Http404
+    return rows.values("pk")
+
+
+@get("judges", JUDGE)
+def judges(request: HttpRequest, limit: int = Limit, cursor: str = "") -> HttpResponse:
+    """Judges with their settings, without prompts"""
+    return listed(request, Judge.objects.counted(), lambda rows: map(about_judge, rows))
+
+
+# The leaderboard, and what is published
+
+
+@get("leaderboard/{str:name}", RESULTS, answers=None)
+def leaderboard(request: HttpRequest, name: str) -> HttpResponseBase:
+    """A file of the leaderboard (figures.json, figures.csv, a table, a chart), with the query of that page"""
+    return passed_on(request, "annotation:leaderboard-figures", name=name)
+
+
+@get("public/{slug:address}", "", answers=dict[str, Any])
+def published(request: HttpRequest, address: str) -> HttpResponse:
+    """Published results, for anybody: figures one in each row; as HTML where they are fixed"""
+    live = Publication.objects.live().select_related("study", "made_by")
+    publication = get_object_or_404(live, address=address)
+    about = {name: getattr(publication, name) for name in ("title", "follows", "data_version")}
+    if not publication.follows:
+        return _json({**about, "html": publication.fixed})
+    try:
+        parts, version = publishing.first_look(publication)
+    except publishing.NothingYet:
+        return error(503, retry_after=5)
+    rows = list(objects(LONG_COLUMNS, long_rows(Sheet(parts))))
+    return _json({**about, "data_version": version, "figures": rows})
+
+
+# The description, the list and the reader
+
+
+def schema() -> dict[str, Any]:
+    """The OpenAPI document of all addresses."""
+    made = dict(api.get_openapi_schema(path_prefix="/api/"))
+    made.setdefault("components", {})["securitySchemes"] = {"token": {"type": "http", "scheme": "bearer"}}
+    return made
+
+
+@public
+@require_safe
+def openapi(request: HttpRequest) -> HttpResponse:
+    """The OpenAPI document."""
+    return _json(schema())
+
+
+@public
+@require_safe
+def overview(request: HttpRequest) -> HttpResponse:
+    """Every address with its parameters, for people."""
+    described_paths = [
+        {"path": route, "about": operation["summary"], "is_open": "security" not in operation,
+         "parameters": [each for each in operation.get("parameters", []) if each["in"] == "query"]}
+        for route, operations in schema()["paths"].items()
+        for operation in operations.values()
+    ]  # fmt: skip
+    return render(request, "site/api.html", {"paths": described_paths, "is_reading": True})
+
+
+@public
+@require_safe
+def reader(request: HttpRequest) -> HttpResponse:
+    """The file that reads the API in notebooks."""
+    return HttpResponse(READER.read_bytes(), content_type="text/x-python; charset=utf-8")
+
+
+def _guarded() -> Iterator[URLPattern]:
+    for pattern in api.urls[0]:
+        if isinstance(pattern, URLPattern) and pattern.name in _permissions:
+            route = str(pattern.pattern).replace("<uuidstr:", "<uuid:")
+            yield path(route, guarded(pattern.callback, _permissions[pattern.name]), name=pattern.name)
+
+
+urlpatterns = [
+    path("", overview, name="api"),
+    path("openapi.json", openapi, name="api-openapi"),
+    path("summhay_reader.py", reader, name="api-reader"),
+    *_guarded(),
+]

@@ -1,0 +1,290 @@
+"""The API: tokens and what they open, lists that grow while they are read, files, errors, and what is open."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import uuid
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.core.cache import cache
+from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
+from pytest_django import DjangoAssertNumQueries
+
+from annotation.models import Annotator, CoverageLabel, Exposure, Publication, Study
+from benchmarks import grouping
+from benchmarks.models import AuditEvent
+from summhay_site.api import endpoints
+from summhay_site.api.access import make_token, revoke_token
+from summhay_site.models import Token
+from summhay_site.operations.erasing import erase
+from tests.annotation.labelled import make_labelled_study, make_summaries
+from tests.conftest import make_user
+from tests.makers import make_session
+
+pytestmark = pytest.mark.django_db
+SECRET = "xyzzy"
+"""A word of all that another group has."""
+
+
+@pytest.fixture(autouse=True)
+def _counted_anew() -> None:
+    cache.clear()
+
+
+@pytest.fixture
+def study(ada: Any) -> Study:
+    people = ("anna", "bert", "cara")
+    return make_labelled_study(summaries=make_summaries(), people=people, name="Ferry", researcher=ada)
+
+
+class Program:
+    """A program with somebody's token."""
+
+    def __init__(self, user: Any = None, **values: Any) -> None:
+        self.sent: dict[str, str] = {}
+        if user is not None:
+            ends_at = values.pop("ends_at", None)
+            self.token, plain = make_token(user=user, name="notebook", ends_at=ends_at, now=timezone.now())
+            self.sent = {"Authorization": f"Bearer {plain}"}
+
+    def get(self, address: str, **headers: str) -> Any:
+        address = address if address.startswith("/") else f"/api/{address}"
+        return Client().get(address, headers={**self.sent, **headers})
+
+    def rows(self, address: str, *, between: Any = None) -> list[dict[str, Any]]:
+        """All pages of a list; `between` is called after the first."""
+        page, rows = self.get(address).json(), []
+        while True:
+            rows += page["items"]
+            if page["next"] is None:
+                return rows
+            if between is not None:
+                between()
+                between = None
+            page = self.get(page["next"]).json()
+
+
+def _body(response: Any) -> bytes:
+    return b"".join(response.streaming_content) if response.streaming else response.content
+
+
+def _refused(response: Any, status: int) -> str:
+    """The words of an error, which has the one shape."""
+    about = response.json()["error"]
+    assert (response.status_code, about["status"]) == (status, status)
+    assert re.fullmatch("[a-z_]+", about["code"])
+    return str(about["message"])
+
+
+def test_a_token_is_shown_once_and_opens_nothing_once_it_is_revoked(study: Study, ada: Any, login: Any) -> None:
+    client = login(ada)
+    assert client.post("/profile/tokens/", {"name": "late", "ends_on": "2020-01-01"}).status_code == 422
+    made = client.post("/profile/tokens/", {"name": "laptop", "ends_on": "2199-01-01"})
+    plain = re.search(r"shy_[\w-]+", made.content.decode())
+    assert plain
+    assert made["Cache-Control"] == "no-store"
+    assert "shy_" not in client.get("/profile/tokens/").content.decode()
+    token = Token.objects.get()
+    assert plain[0] not in str(list(Token.objects.values()))
+    program = Program()
+    program.sent = {"Authorization": f"Bearer {plain[0]}"}
+    assert [row["name"] for row in program.rows("studies")] == ["Ferry"]
+    token.refresh_from_db()
+    assert token.used_at is not None
+    assert token.used_at.second == 0
+    assert login(make_user("ned", "researcher")).post(reverse("token-revoke", args=[token.uid])).status_code == 404
+    client.post(reverse("token-revoke", args=[token.uid]))
+    assert "revoked" in _refused(program.get("studies"), 401)
+    assert {"token.made", "token.revoked"} <= set(AuditEvent.objects.values_list("action", flat=True))
+
+
+def test_a_token_ends_with_its_day_and_with_its_person(study: Study, ada: Any, eve: Any) -> None:
+    over = Program(ada, ends_at=timezone.now() - timedelta(seconds=1))
+    _refused(over.get("studies"), 401)
+    program = Program(ada)
+    assert program.get("studies").status_code == 200
+    ada.is_active = False
+    ada.save()
+    _refused(program.get("studies"), 401)
+    ada.is_active = True
+    ada.save()
+    erase(actor=eve, user=ada, now=timezone.now())
+    _refused(program.get("studies"), 401)
+    assert not Token.objects.exists()
+
+
+def test_nobody_annotators_and_wrong_tokens_are_refused(study: Study, ben: Any) -> None:
+    response = Program().get("studies")
+    _refused(response, 401)
+    assert response["WWW-Authenticate"] == "Bearer"
+    program = Program()
+    for sent in ("Bearer shy_wrong", "Basic YTpi", "Bearer"):
+        program.sent = {"Authorization": sent}
+        _refused(program.get("studies"), 401)
+    _refused(Program(ben).get("studies"), 403)
+    _refused(Client().post("/api/studies"), 401)
+
+
+def test_four_roles_get_no_server_error_and_nothing_of_another_group_anywhere(
+    study: Study, ada: Any, ben: Any, eve: Any
+) -> None:
+    bob, now = make_user("bob", "researcher"), timezone.now()
+    hidden = make_labelled_study(
+        summaries=make_summaries(dataset=SECRET), people=("dora", "emil"), name=f"{SECRET} study", researcher=bob
+    )
+    group = grouping.make_group(name=f"{SECRET} lab", by=eve, now=now)
+    others = grouping.make_group(name="Gulls", by=eve, now=now)
+    grouping.set_members(group=group, members=[bob], by=eve, now=now)
+    grouping.set_members(group=others, members=[ada], by=eve, now=now)
+    hidden.researchers.add(ada)  # who has left the group since
+    Study.objects.filter(pk=hidden.pk).update(group=group)
+    haystack: Any = hidden.coveragelabels.all()[0].summary.haystack
+    type(haystack).objects.filter(pk=haystack.pk).update(group=group)
+    programs = {"nobody": Program(), **{user.username: Program(user) for user in (ben, ada, eve)}}
+    n_seen = dict.fromkeys(programs, 0)
+    for route in endpoints.schema()["paths"]:
+        for chosen in (study, hidden):
+            uid = haystack.uid if "haystacks" in route else chosen.uid
+            path = re.sub("{uid}", str(uid), route).replace("{name}", "figures.json")
+            path = re.sub("{(dataset|address)}", "island", path)
+            for who, program in programs.items():
+                response = program.get(path)
+                body = _body(response).decode()
+                assert response.status_code < 500, (who, path, body[:300])
+                if who != "eve":
+                    assert SECRET not in body, (who, path)
+                if response.status_code == 200:
+                    n_seen[who] += 1
+                if chosen is hidden and str(uid) in path and who == "ada":
+                    _refused(response, 404)
+    assert n_seen["nobody"] == n_seen["ben"] == 0
+    assert n_seen["ada"] < n_seen["eve"]
+
+
+def test_pages_are_whole_and_stay_in_order_while_labels_come_in(study: Study, ada: Any) -> None:
+    program = Program(ada)
+    whole = program.rows(f"studies/{study.uid}/labels?limit=1000")
+    label = CoverageLabel.objects.filter(study=study, is_current=True).order_by("pk").first()
+    assert label is not None
+
+    def change() -> None:
+        CoverageLabel.objects.filter(pk=label.pk).update(is_current=False)
+        label.pk, label.is_current, label.op_id = None, True, uuid.uuid4()
+        label.save(force_insert=True)
+
+    read = program.rows(f"studies/{study.uid}/labels?limit=7", between=change)
+    assert read[: len(whole)] == whole
+    assert len(read) == len(whole) + 1
+    assert read[-1]["item"] == whole[0]["item"]
+    _refused(program.get(f"studies/{study.uid}/labels?cursor=1"), 400)
+    assert "limit" in _refused(program.get(f"studies/{study.uid}/labels?limit=5000"), 400)
+
+
+def test_rows_are_those_of_the_files_and_reading_them_is_remembered(study: Study, ada: Any, login: Any) -> None:
+    program = Program(ada)
+    Exposure.objects.all().delete()
+    rows = program.rows(f"studies/{study.uid}/labels?which=history")
+    assert Exposure.objects.filter(user=ada).exists()
+    page = login(ada).get(reverse("annotation:study-labels", args=[study.uid, "jsonl"]) + "?which=history")
+    lines = _body(page).decode().splitlines()
+    assert len(rows) == len(lines) > 10
+    assert not {"anna", "bert", "cara"} & {row["annotator"] for row in rows}
+    event = AuditEvent.objects.filter(action="file.downloaded", actor=ada).earliest("pk")
+    assert event.detail["file"] == "labels-history"
+    names = [row["name"] for row in program.rows(f"studies/{study.uid}/files")]
+    assert {"labels.csv", "labels-history.csv", "annotators.csv"} <= set(names)
+    for name in names:
+        assert program.get(f"studies/{study.uid}/files/{name}").status_code == 200, name
+    read = list(csv.reader(io.StringIO(_body(program.get(f"studies/{study.uid}/files/labels.csv")).decode())))
+    assert len(read) == 1 + len(program.rows(f"studies/{study.uid}/labels"))
+    _refused(program.get(f"studies/{study.uid}/files/none.csv"), 404)
+
+
+def test_figures_are_those_of_the_page_and_what_has_not_changed_is_not_sent(
+    study: Study, ada: Any, login: Any
+) -> None:
+    program = Program(ada)
+    addresses = (f"studies/{study.uid}/figures/figures.json", f"studies/{study.uid}/files/labels.csv",
+        f"studies/{study.uid}/labels")  # fmt: skip
+    figures = program.get(addresses[0])
+    page = login(ada).get(reverse("annotation:study-figures-file", args=[study.uid, "figures.json"]))
+    assert figures.json() == page.json()
+    assert figures.json()["data_version"]
+    tags = {}
+    for address in addresses:
+        tags[address] = program.get(address)["ETag"]
+        known = program.get(address, **{"If-None-Match": tags[address]})
+        assert (known.status_code, _body(known)) == (304, b"")
+    CoverageLabel.objects.filter(study=study, is_current=True).order_by("pk")[0].delete()
+    for address in addresses:
+        changed = program.get(address, **{"If-None-Match": tags[address]})
+        assert changed.status_code == 200
+        assert changed["ETag"] != tags[address]
+
+
+def test_a_longer_list_costs_no_more_queries(
+    study: Study, ada: Any, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    program = Program(ada)
+    for address, most in ((f"studies/{study.uid}/labels?limit=1000", 20), (f"studies/{study.uid}/items", 20),
+        ("studies", 12), (f"studies/{study.uid}/files/labels-history.csv", 40)):  # fmt: skip
+        program.get(address)
+        with django_assert_max_num_queries(most):
+            assert _body(program.get(address))
+
+
+def test_sessions_come_with_their_marks_and_curves(ada: Any, ben: Any) -> None:
+    session = make_session(annotator=ben)
+    writing = session.assignment.study
+    writing.researchers.add(ada)
+    program = Program(ada)
+    [row] = program.rows(f"studies/{writing.uid}/sessions")
+    assert row["session"] == str(session.uid)
+    assert row["annotator"] == "annotator1"
+    for part in ("snapshots", "curve", "items"):
+        assert program.get(f"studies/{writing.uid}/{part}").status_code == 200
+    _refused(program.get(f"studies/{writing.uid}/labels"), 404)
+
+
+def test_too_many_requests_have_to_wait(study: Study, ada: Any, settings: Any) -> None:
+    settings.API_PER_MINUTE = 3
+    program = Program(ada)
+    assert {program.get("studies").status_code for _again in range(3)} == {200}
+    response = program.get("studies")
+    _refused(response, 429)
+    assert int(response["Retry-After"]) == 60
+    assert Program(make_user("ned", "researcher")).get("studies").status_code == 200
+
+
+def test_what_is_published_needs_no_token(study: Study, ada: Any, login: Any) -> None:
+    address = reverse("annotation:study-figures", args=[study.uid])
+    login(ada).post(f"/publications/?of={address}", {"title": "Ferry", "address": "ferry", "follows": "yes"})
+    shown = Program().get("public/ferry").json()
+    assert shown["title"] == "Ferry"
+    assert shown["data_version"]
+    assert [row for row in shown["figures"] if row["value"]]
+    assert not [label for label in Annotator.objects.values_list("label", flat=True) if label in str(shown)]
+    Publication.objects.update(revoked_at=timezone.now())
+    _refused(Program().get("public/ferry"), 404)
+
+
+def test_a_page_lists_every_address_and_nothing_comes_from_elsewhere(ada: Any) -> None:
+    page = Client().get("/api/").content.decode()
+    paths = Client().get("/api/openapi.json").json()["paths"]
+    assert len(paths) > 15
+    assert all(path in page for path in paths)
+    assert not re.findall(r'(?:src|href)="https?://', page)
+    assert "class Site" in Client().get("/api/summhay_reader.py").content.decode()
+
+
+def test_a_revoked_token_is_revoked_once(ada: Any) -> None:
+    program = Program(ada)
+    for _again in range(2):
+        revoke_token(token=program.token, by=ada, now=timezone.now())
+    assert AuditEvent.objects.filter(action="token.revoked").count() == 1
