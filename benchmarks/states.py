@@ -6,8 +6,6 @@ from django.db import models
 
 
 class SummaryOrigin(models.TextChoices):
-    """Where a summary's text comes from."""
-
     IMPORTED = "imported", "imported"
     SESSION = "session", "written in a session"
     GENERATED = "generated", "generated here"
@@ -52,16 +50,12 @@ class BatchState(models.TextChoices):
 
 
 class CallState(models.TextChoices):
-    """Whether a server has answered a request."""
-
     ASKED = "asked", "asked"
     ANSWERED = "answered", "answered"
     FAILED = "failed", "failed"
 
 
 class ImportState(models.TextChoices):
-    """How far an uploaded file is."""
-
     UPLOADED = "uploaded", "uploaded"
     CHECKED = "checked", "checked"
     QUEUED = "queued", "queued"
@@ -71,15 +65,11 @@ class ImportState(models.TextChoices):
 
 
 class TextDirection(models.TextChoices):
-    """In which direction texts are written."""
-
     LTR = "ltr", "left to right"
     RTL = "rtl", "right to left"
 
 
 class RetrievalState(models.TextChoices):
-    """How far a retriever is on a haystack."""
-
     QUEUED = "queued", "queued"
     RUNNING = "running", "running"
     DONE = "done", "done"
@@ -116,7 +106,5 @@ class Keyness(models.TextChoices):
 
 
 class SampleRule(models.TextChoices):
-    """Which sources a sample is drawn from."""
-
     ANY = "any", "any"
     LATE = "late", "content late"

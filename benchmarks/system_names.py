@@ -36,7 +36,6 @@ class TopicSystem:
 
 
 def retriever_name(published: str) -> str:
-    """Give the name of a retriever as figures use it."""
     return RENAMED.get(published, published)
 
 

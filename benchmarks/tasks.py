@@ -77,7 +77,6 @@ def resume_runs() -> None:
 
 @shared_task
 def retrieve(retrieval_uid: str) -> None:
-    """Compute the scores that a retrieval asks for."""
     retrieving.advance(uid=retrieval_uid, clock=timezone.now)
 
 
@@ -96,7 +95,6 @@ def draw_samples() -> None:
 
 @shared_task(soft_time_limit=stored.LIMIT_S)
 def compute_result(result_uid: str) -> None:
-    """Compute figures that somebody asked for."""
     stored.compute(uid=result_uid, clock=timezone.now)
 
 

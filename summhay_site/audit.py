@@ -365,8 +365,6 @@ class EventTable(ListTable):
 
 
 class EventList(ListPage):
-    """Who did what, the newest first."""
-
     template_name = "site/audit_log.html"
     table_class = EventTable
     filterset_class = EventFilter
@@ -384,7 +382,6 @@ audit_log = EventList.for_users_with("benchmarks.view_auditevent")
 @requires("benchmarks.view_auditevent")
 @require_safe
 def audit_csv(request: HtmxHttpRequest) -> HttpResponseBase:
-    """The same rows as CSV."""
     wanted = EventFilter(request.GET, EVENTS)
     if not wanted.is_valid():
         return audit_log(request)  # type: ignore[no-any-return]

@@ -107,12 +107,10 @@ def log_format() -> str:
 
 
 def web_workers() -> int:
-    """Read how many processes the web server has."""
     return integer("WEB_WORKERS", 2, low=1, high=64)
 
 
 def web_threads() -> int:
-    """Read how many threads each of them has."""
     return integer("WEB_THREADS", 4, low=1, high=64)
 
 
@@ -154,7 +152,6 @@ def networks(name: str) -> list[IPv4Network | IPv6Network]:
 
 
 def names(name: str, default: str = "") -> list[str]:
-    """Read a comma-separated list."""
     return [part.strip() for part in os.environ.get(name, default).split(",") if part.strip()]
 
 

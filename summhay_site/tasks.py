@@ -18,13 +18,11 @@ __all__ = ["system"]
 
 @shared_task(name="summhay_site.purge_failed_logins")
 def purge_failed_logins_task() -> None:
-    """Forget failed logins after a day."""
     purge_failed_logins(now=timezone.now())
 
 
 @shared_task(name="summhay_site.purge_web_sessions")
 def purge_web_sessions() -> None:
-    """Forget browser sessions that have expired."""
     call_command("clearsessions")
 
 
@@ -41,7 +39,6 @@ def mail_new_link_task(user_pk: int, base_url: str) -> None:
 
 @shared_task(name="summhay_site.make_backup")
 def make_backup() -> None:
-    """Write the backup of this night."""
     backups.make_backup(now=timezone.now())
 
 
@@ -58,7 +55,6 @@ def send_webhooks() -> None:
 
 @shared_task(name="summhay_site.let_go")
 def let_go() -> None:
-    """Let go of what is older than the settings say."""
     privacy.let_go(now=timezone.now())
 
 

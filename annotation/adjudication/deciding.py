@@ -154,7 +154,6 @@ class Deciding(ABC):
         """Everybody's answers to an item, which is given by those fields."""
 
     def beside(self, row: Any, dispute: Dispute) -> str:
-        """A note on a decision beside its words."""
         return ""
 
     def form(self, study: Study, dispute: Dispute, *, current: Any, sent: QueryDict | None) -> dict[str, Any]:

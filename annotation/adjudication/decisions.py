@@ -54,7 +54,6 @@ class Decisions(Generic[Row]):
         return rows.select_related("made_by").order_by("-pk")
 
     def key(self, item: Mapping[str, Any]) -> Key:
-        """The name of an item in a queue."""
         return tuple(item[name].pk for name in self.item)
 
     def value(self, row: Row | None) -> str:

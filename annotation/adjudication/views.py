@@ -40,7 +40,6 @@ PARAMETER = "blind"
 
 
 def is_asked(request: HttpRequest) -> bool:
-    """Whether the address asks for letters."""
     return request.GET.get(PARAMETER) == "1"
 
 

@@ -30,7 +30,6 @@ from benchmarks.scoring.summhay import Score
 
 
 def add_scope(parser: ArgumentParser) -> None:
-    """The arguments that choose labels."""
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--dataset", default="", metavar="NAME", help="labels on the haystacks of this dataset")
     where.add_argument(
@@ -183,12 +182,9 @@ def _agreement_make(options: Mapping[str, Any]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class OfLabels:
-    """Agreement on labels of any kind."""
-
     people: Agreement
 
     def as_json(self) -> dict[str, Any]:
-        """All figures as plain values."""
         return as_json(self.people)
 
     def sheet(self) -> Sheet:

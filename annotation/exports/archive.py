@@ -271,12 +271,10 @@ _methods = [Methods()]
 
 
 def register(methods: Methods) -> None:
-    """Have methods sections written by this."""
     _methods[:] = [methods]
 
 
 def methods() -> Methods:
-    """Whatever writes methods sections here."""
     return _methods[0]
 
 
@@ -398,7 +396,6 @@ class Columns:
 
     @property
     def fields(self) -> list[tuple[str, str]]:
-        """The name and the type of each column."""
         # no value is of two types, so that whoever may still be all of them has had none
         return [
             (name, able[0] if able and len(able) < len(TYPES) else "string")

@@ -69,8 +69,6 @@ class Corpus:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """A study in words and counts."""
-
     study: Study
     kind: Text
     made_at: datetime
@@ -84,7 +82,6 @@ class Described:
 
     @property
     def removed_in_words(self) -> list[tuple[Any, int]]:
-        """Deletions, as rows of a table."""
         return in_words(self.removed)
 
     @property
@@ -94,12 +91,10 @@ class Described:
 
     @property
     def guidelines(self) -> str:
-        """The versions of the guidelines, as in a sentence."""
         return ", ".join(map(str, self.guideline_versions))
 
     @property
     def consents(self) -> str:
-        """The versions of the consent text, likewise."""
         return ", ".join(map(str, self.consent_versions))
 
     def as_json(self) -> dict[str, Any]:
@@ -203,7 +198,6 @@ def files_of(
 
 
 def as_parquet(file: StudyFile) -> list[StudyFile]:
-    """A table as Parquet, where that can be made."""
     if file.rows is None or not is_available():
         return []
     name = file.name.removesuffix(".csv") + ".parquet"

@@ -45,7 +45,6 @@ ON_A_PAGE = 50
 @requires(EVERYTHING)
 @require_safe
 def exports(request: HtmxHttpRequest) -> HttpResponse:
-    """All studies and corpora with their downloads."""
     studies = Study.objects.with_progress().order_by("-created_at", "-pk")
     context = {
         "studies": Paginator(studies, ON_A_PAGE).get_page(request.GET.get("page")),

@@ -188,12 +188,10 @@ class ArchivePlan(Plan[Archive]):
             )
 
     def refuse_hidden(self) -> None:
-        """Refuse what a study of this kind refuses."""
         if self.inner is not None:
             self.inner.refuse_hidden()
 
     def write(self) -> None:
-        """Save the rows."""
         if self.inner is not None:
             self.inner.write()
 

@@ -128,7 +128,6 @@ def one_of(*values: str) -> Any:
 
 
 def whole(low: int, high: int) -> Any:
-    """A whole number between bounds."""
     expected = Expected(f"a whole number from {low:,} to {high:,}")
     return Annotated[int, Field(strict=True, ge=low, le=high), expected]
 

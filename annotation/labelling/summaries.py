@@ -277,7 +277,6 @@ def barred_pairs(rows: Rows) -> dict[Pair, Reason]:
 
 
 def about(task: LabelTask) -> Remark:
-    """The subject of a task, for pages of researchers."""
     summary = task.item.summary
     url = reverse("benchmarks:summary-detail", args=[summary.uid]) if summary.has_page else ""
     return Remark(task, summary.subtopic.name, url, note=f"· {summary.system}")

@@ -142,7 +142,6 @@ class TrialKind(ABC, Generic[A]):
         return sets[(number - 1) % len(sets)]
 
     def n_asked(self, number: int, custom: TrialExamples | None = None) -> int:
-        """How many answers a try asks for."""
         return sum(len(self.questions(example)) for example in self.examples(number, custom))
 
     @abstractmethod

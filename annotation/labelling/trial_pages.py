@@ -79,7 +79,6 @@ class At:
         return by_example
 
     def judged_of(self, example: Example) -> list[Judged]:
-        """The verdicts on the answers to an example."""
         return list(self.answers[example.name].judged.values())
 
     def is_done(self, example: Example) -> bool:
@@ -131,7 +130,6 @@ class At:
 
 
 def count(task: LabelTask, n_answered: int) -> None:
-    """Note how many questions of a task are answered."""
     task.n_answered, task.state = n_answered, DONE if n_answered >= task.n_questions else BEGUN
 
 
@@ -162,7 +160,6 @@ def trial(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
 @require_safe
 @never_cache
 def example(request: HttpRequest, uid: UUID, number: int) -> HttpResponse:
-    """One example on the page of the work."""
     at = At(request, uid)
     if not consent.is_given(at.annotator):
         return redirect("annotation:consent")
@@ -237,7 +234,6 @@ def _told(judged: Sequence[Judged]) -> dict[str, Any]:
 @requires("annotation.do_work")
 @require_POST
 def again(request: HttpRequest, uid: UUID) -> HttpResponse:
-    """Begin the next try."""
     at = At(request, uid)
     custom = trials.current_of(at.study)
     n_asked = at.trial.n_asked(at.progress.number + 1, custom)

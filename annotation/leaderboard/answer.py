@@ -76,7 +76,6 @@ def answer(layout: Layout) -> str:
 
 
 def _leads_apart(layout: Layout, block: Block) -> str:
-    """Who leads a block of other subtopics."""
     best = block.systems[0]
     words = {"n": block.n_subtopics, "best": layout.name(best), "joint": points(best.row.stats["joint"])}
     return "Systems on other subtopics are ranked by themselves: on %(n)d, %(best)s leads with %(joint)s." % words

@@ -108,7 +108,6 @@ class Line:
 
     @property
     def is_people(self) -> bool:
-        """Whether people wrote these texts."""
         return self.writers is not None
 
     @property

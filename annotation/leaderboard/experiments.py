@@ -150,8 +150,6 @@ def _experiment(system: str, name: str, size: int, by: str, texts: Iterable[_Tex
 
 @dataclass(frozen=True, slots=True)
 class Experiments:
-    """All experiments of position of a scope."""
-
     rows: tuple[Experiment, ...]
 
 
@@ -176,7 +174,6 @@ EXPERIMENTS = register(
 
 
 def as_json(rows: Iterable[Experiment]) -> list[dict[str, Any]]:
-    """The experiments as plain values."""
     return [
         {
             "system": experiment.system,

@@ -90,7 +90,6 @@ class Row:
 
     @property
     def is_people(self) -> bool:
-        """Whether people wrote these texts."""
         return _is_people(self.entry)
 
 
@@ -274,7 +273,6 @@ class PositionLook:
 
     @classmethod
     def at(cls, scope: Scope) -> PositionLook:
-        """A scope without a choice of systems."""
         haystacks = tuple(sorted(haystack.pk for haystack in scope.haystacks))
         studies = tuple(scope.studies.order_by("pk").values_list("pk", flat=True))
         return cls(haystacks, studies, scope.judge.pk if scope.judge else None, scope.is_late_only)

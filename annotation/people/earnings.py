@@ -41,7 +41,6 @@ class LabellingJob:
 
     @property
     def words(self) -> Words:
-        """Names of tasks of its kind."""
         words = kind_named(self.study.kind).words
         assert words is not None  # noqa: S101  a kind with label tasks has words for them
         return words
@@ -59,7 +58,6 @@ class LabellingJob:
 
     @property
     def waiting(self) -> str:
-        """How many tasks can be done."""
         return str(self.words.items % {"n": self.n_open})
 
     @property

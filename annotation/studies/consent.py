@@ -162,7 +162,6 @@ def kept_without_consent(keep: Callable[..., HttpResponseBase]) -> Callable[[Vie
 
 
 def message() -> str:
-    """Why nothing was stored."""
     return _("You have withdrawn your consent, so nothing is stored. Agree again to go on.")
 
 

@@ -53,7 +53,6 @@ class Rows:
 
     @cached_property
     def tasks(self) -> list[Any]:
-        """Tasks of everybody, likewise."""
         fields = ("annotator", "item", "position", "state", "active_ms", "begun_at", "last_seen_at")
         return list(self.study.label_tasks.order_by().values_list(*fields, named=True))
 

@@ -96,7 +96,6 @@ class Part:
 
     @property
     def is_current(self) -> bool:
-        """Whether the page that is shown is in this part."""
         return any(tab.here == self.here for tab in self.tabs)
 
 
@@ -153,7 +152,6 @@ class Work(StudyKind, ABC):
 
     @property
     def all_tabs(self) -> tuple[Tab, ...]:
-        """The pages of every kind, and its own."""
         return (*COMMON, *self.tabs, *LAST)
 
     # Setting up, settings
@@ -357,7 +355,6 @@ def label_formats() -> dict[str, Text]:
 
 
 def works() -> list[Work]:
-    """The kinds of study that are set up here."""
     return [kind for kind in kinds() if isinstance(kind, Work)]
 
 

@@ -47,8 +47,6 @@ def details_of(study: Study) -> dict[str, Any]:
 
 
 class NewStudy(TypedDict, total=False):
-    """Arguments of every verb that makes a study."""
-
     details: Required[Details]
     guidelines: Required[str]
     by: Required[Any]

@@ -134,17 +134,14 @@ class Overview:
 
     @property
     def active_ms(self) -> int:
-        """Active time of all people, in milliseconds."""
         return sum(row.active_ms for row in self.people)
 
     @property
     def cost(self) -> Decimal:
-        """Pay for the work of all people."""
         return sum((row.cost for row in self.people), Decimal(0))
 
     @property
     def n_labels(self) -> int:
-        """Answers that count."""
         return sum(row.n_labels for row in self.people)
 
 
@@ -386,7 +383,6 @@ def time_column() -> Column:
 
 
 def median_column() -> Column:
-    """Median time of an item that is done."""
     return Column(
         "median",
         "Median",

@@ -25,8 +25,6 @@ SWITCHES = ("has_keys", "goes_on", "has_been_offered", "shows_pace", "suggests_b
 
 
 class TextSize(StrEnum):
-    """How large texts to read are."""
-
     SMALL = "small"
     NORMAL = "normal"
     LARGE = "large"

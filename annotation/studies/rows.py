@@ -83,7 +83,6 @@ def csv_file(
 
 
 def jsonl_file(name: str, title: Text, columns: Iterable[str], rows: Rows) -> StudyFile:
-    """The same rows as JSON lines."""
     return StudyFile(name, title, lambda: json_lines(objects(columns, rows())))
 
 
@@ -105,7 +104,6 @@ class Tally:
 
 
 def hashed(content: Iterable[bytes]) -> str:
-    """The SHA-256 of what a generator yields."""
     digest = hashlib.sha256()
     for piece in content:
         digest.update(piece)

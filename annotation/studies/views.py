@@ -59,7 +59,6 @@ VERBS = {
 @requires("annotation.change_study")
 @require_http_methods(["GET", "HEAD", "POST"])
 def study_group(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
-    """Give a study to another research group."""
     study = study_of(request, uid)
     sight.begin(request.user)  # with the other groups of whoever moves it
     along = (
@@ -152,7 +151,6 @@ def study_detail(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
 @requires("annotation.view_study")
 @require_safe
 def study_progress(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
-    """A chart of the overview as a file."""
     study, now = study_of(request, uid), timezone.now()
     charts = progress.charts_of(study, work_of(study), paces([study], now)[study.pk])
     return chart_file(request, charts, name, about=study, origin=replace(origin_of(study), computed_at=now))

@@ -88,13 +88,11 @@ class Dataset:
 
     @property
     def counts(self) -> dict[str, int]:
-        """How many key points came out how."""
         counter = Counter(self.outcomes)
         return {outcome.value: counter[outcome] for outcome in Outcome}
 
     @property
     def kept_points(self) -> frozenset[int]:
-        """Primary keys of what is kept."""
         return frozenset(point for point, keep in zip(self.table.points, self.is_kept, strict=True) if keep)
 
     @property
@@ -166,7 +164,6 @@ def choice_of(study: Study, table: PointTable | None, *, number: int | None = No
 
 
 def choice_in(version: DatasetVersion) -> Choice:
-    """The choice that a stored version records."""
     keys = tuple(str(person.uid) for person in version.annotators.all())
     return Choice(keys, Rule(version.rule), version.autods_threshold, version.number)
 

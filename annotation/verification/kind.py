@@ -218,7 +218,6 @@ def _answers(overview: parts.Overview) -> parts.Table:
 
 
 def about(task: LabelTask) -> parts.Remark:
-    """The subject of a task, for pages of researchers."""
     item = task.item
     return parts.Remark(
         task,

@@ -398,7 +398,6 @@ def strata_of(study: Study, table: PointTable) -> tuple[StratumRow, ...]:
 
 
 def stratum_of(key: str) -> Stratum:
-    """The stratum that the key of a key point names."""
     return Stratum(key.partition(":")[0])
 
 

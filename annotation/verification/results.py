@@ -204,8 +204,6 @@ class PersonRow:
 
 @dataclass(frozen=True, slots=True)
 class TaskAgreement:
-    """Everything about one task."""
-
     task: Task
     people: Agreement
     by_category: tuple[GroupRow, ...]
@@ -326,7 +324,6 @@ def figures_json(figures: KeyPointFigures) -> dict[str, Any]:
 
 
 def pairs_json(row: StratumRow) -> dict[str, Any]:
-    """A stratum of pairs as plain values."""
     return {
         "stratum": row.name,
         "n_pairs": row.n_pairs,

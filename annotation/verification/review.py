@@ -357,8 +357,6 @@ class DrawForm(forms.Form):
 
 
 class MarkForm(forms.Form):
-    """Whether an answer is right."""
-
     verdict = forms.ChoiceField(choices=[("right", "right"), ("wrong", "not right")])
     note = forms.CharField(label="Note", required=False, max_length=2000)
 

@@ -384,7 +384,6 @@ class PointsReport:
     threshold: float
 
     def as_json(self) -> dict[str, Any]:
-        """All figures as plain values."""
         return task_json(self.task) | {"scope": self.scope, "autods_threshold": self.threshold}
 
     def sheet(self) -> Sheet:

@@ -31,7 +31,6 @@ def may_change_all(user: Any) -> bool:
 
 
 def may_change(user: Any, row: Model) -> bool:
-    """Whether a row is somebody's to change."""
     return may_change_all(user) or owner_id(row) == user.pk
 
 

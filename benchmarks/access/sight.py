@@ -145,7 +145,6 @@ class FencedQuerySet(models.QuerySet[Row]):
 
 
 def in_sight(model: type[models.Model], sight: Sight) -> Q:
-    """The condition that rows of a model are in sight."""
     rule: str | tuple[str, ...] | Callable[[Sight], Q] = getattr(model, "SEEN_BY")  # noqa: B009 - not all have it
     if not isinstance(rule, str | tuple):
         return rule(sight)

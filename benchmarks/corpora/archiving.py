@@ -89,7 +89,6 @@ def dependants(paths: Mapping[type[models.Model], str], value: Any) -> list[Obst
 
 
 def contents(haystack: Haystack) -> list[Obstacle]:
-    """Count what would go with the haystack."""
     return counted(
         documents=haystack.documents.all(),
         subtopics=haystack.subtopics.all(),
@@ -100,7 +99,6 @@ def contents(haystack: Haystack) -> list[Obstacle]:
 
 
 def counted(**rows: models.QuerySet[Any, Any]) -> list[Obstacle]:
-    """Count rows by what they are called."""
     return [
         Obstacle(label=name.replace("_", " "), count=rows_in_use.count()) for name, rows_in_use in rows.items()
     ]

@@ -236,7 +236,6 @@ def haystack_archive(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("benchmarks.change_haystack")
 def haystack_group(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
-    """Give a haystack to another research group."""
     haystack = get_object_or_404(Haystack.objects.select_related("group"), uid=uid)
     refuse_others(request.user, haystack, words="Whoever imported this haystack, or an admin, can move it.")
     return move_page(
@@ -316,7 +315,6 @@ class SampleForm(forms.Form):
             )
 
     def parts(self) -> dict[str, int]:
-        """How many of each dataset, of a valid form."""
         wanted = {dataset: self.cleaned_data[f"n_{at}"] for at, (dataset, _n) in enumerate(self.datasets)}
         return {dataset: n for dataset, n in wanted.items() if n}
 

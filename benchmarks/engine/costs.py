@@ -43,8 +43,6 @@ NOTHING = Cost(Decimal(0), 0, 0, 0, 0, 0)
 
 
 class Prices:
-    """The price table, read once."""
-
     def __init__(self) -> None:
         self._rows = list(ModelPrice.objects.all())
 

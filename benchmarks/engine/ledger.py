@@ -39,7 +39,6 @@ class Request:
 
     @classmethod
     def of(cls, config: ModelConfig, question: Question, response_format: ResponseFormat) -> Request:
-        """Word a question for a server."""
         body = request_body(config, question, response_format)
         return cls(
             question, response_format, body, cache_key(body, base_url=config.base_url, repeat=question.repeat)

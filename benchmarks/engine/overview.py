@@ -107,7 +107,6 @@ class Estimate:
 
     @property
     def n_paid(self) -> int:
-        """Requests that will be sent."""
         return self.n_calls - self.n_cached
 
     def scaled(self, *, n_subjects: int) -> Estimate:

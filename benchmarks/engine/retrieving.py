@@ -86,7 +86,6 @@ class KeptAnswers:
         """There is no limit."""
 
     def recall(self, keys: Collection[str]) -> dict[str, bytes]:
-        """The answers that are known."""
         rows = RetrieverAnswer.objects.filter(key__in=list(keys)).values_list("key", "content")
         return {key: bytes(content) for key, content in rows}
 

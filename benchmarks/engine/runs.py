@@ -332,7 +332,6 @@ class RunState:
 
     @property
     def progress_text(self) -> str:
-        """How far it is, in words."""
         done, total = floatformat(self.progress.n_done, "0g"), floatformat(self.progress.n_total, "0g")
         return _(self.task.labels.progress) % {"title": self.task.title, "done": done, "total": total}
 

@@ -73,7 +73,6 @@ class Origin:
     call: JudgeCall | None = None
 
     def mark(self, rows: Sequence[A]) -> Sequence[A]:
-        """Write the origin on rows that are not stored yet."""
         call_id = self.call.pk if self.call else None
         for row in rows:
             row.judge_id, row.run_id, row.call_id = self.run.judge_id, self.run.pk, call_id
@@ -140,7 +139,6 @@ class Task(ABC):
         return None
 
     def n_invalid(self, *, judge: Judge, subjects: Sequence[Model]) -> int:
-        """Answers on subjects that could not be used."""
         rows = self.answers()
         if rows is None:
             return 0
@@ -244,7 +242,6 @@ class PairTask(Task):
     # What is there, and what is missing
 
     def all_rows(self) -> QuerySet[Any, Any]:
-        """The rows of this task, of all judges."""
         rows: QuerySet[Any, Any] = self.model.objects.all()
         return rows.filter(**{f"{self.premise}__in": self.premises}) if self.premises else rows
 

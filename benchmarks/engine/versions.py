@@ -269,7 +269,6 @@ def ensure_judge(
 
 
 def default_digest() -> str:
-    """The hash of the configuration of the default judge."""
     return config_hash(registry.default_config())
 
 

@@ -180,7 +180,6 @@ def receive(
 
 
 def too_large() -> str:
-    """Say how large a file may be."""
     limit = megabytes(settings.UPLOAD_LIMIT_BYTES)
     return f"The file is too large: at most {limit} can be uploaded."
 

@@ -82,7 +82,6 @@ class ImportForm(GroupedForm):
 
 
 def formats_for(user: Any) -> list[Format[Any]]:
-    """The formats that somebody may import."""
     return [entry for entry in FORMATS.values() if user.has_perm(entry.permission)]
 
 
@@ -192,7 +191,6 @@ def import_discard(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
 @require_safe
 @requires(ADD)
 def format_example(request: HtmxHttpRequest, name: str) -> HttpResponseBase:
-    """A small valid file of a format."""
     entry = FORMATS.get(name)
     if entry is None or not entry.example:
         raise Http404

@@ -65,7 +65,6 @@ def _hash(documents: list[Any], subtopics: list[Any]) -> str:
 
 
 def sha256_of(text: str) -> str:
-    """The hash by which a text is known."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -93,7 +92,6 @@ def new_subtopic(haystack: Haystack, number: int, incoming: TopicSubtopic) -> Su
 
 
 def new_insight(subtopic: Subtopic, number: int, incoming: TopicInsight) -> Insight:
-    """A reference fact as a row."""
     return Insight(
         subtopic=subtopic,
         number=number,

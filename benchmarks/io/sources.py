@@ -47,7 +47,6 @@ class SourcePlan(DatasetPlan):
         texts.ensure([self.dataset])
 
     def systems_of(self, rows: Sequence[SourceText]) -> dict[str, System]:
-        """The systems and people who wrote their summaries."""
         return {
             system_key(summary): System(
                 key=system_key(summary),
@@ -59,7 +58,6 @@ class SourcePlan(DatasetPlan):
         }
 
     def add_new(self, incoming: SourceText) -> None:
-        """The source with its reference and summaries."""
         topic = incoming.topic
         row = Haystack(
             key=key_of(self.dataset, topic.key),

@@ -10,7 +10,6 @@ from benchmarks.io import jobs
 
 @shared_task(name="benchmarks.run_import")
 def run_import(job_uid: str) -> None:
-    """Take the next step of a job."""
     jobs.advance(uid=job_uid, clock=timezone.now)
 
 

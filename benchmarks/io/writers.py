@@ -84,7 +84,6 @@ def document_of(row: Document) -> TopicDocument:
 
 
 def insight_of(row: Insight) -> TopicInsight:
-    """A reference fact as a frozen row."""
     return TopicInsight(key=row.key, name=row.name, text=row.text, gold_documents=tuple(row.gold_documents))
 
 

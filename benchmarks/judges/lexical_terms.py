@@ -155,7 +155,6 @@ def remembered(make: Callable[[Background], Of]) -> Callable[[Background], Of]:
 
 @remembered
 def fitted(background: Background) -> Fitted:
-    """Weigh the terms of a background."""
     insights = Texts(sorted(set(background.insights)))
     documents = sorted(set(background.texts))
     texts = Texts(part for text in documents for part in sentences(text))
@@ -340,7 +339,6 @@ class Known:
 
 @remembered
 def known(background: Background) -> Known:
-    """Weigh the words of a background."""
     insights = Texts(sorted(set(background.insights)), alike)
     parts = Texts(sorted({part for text in background.texts for part in sentences(text)}), alike)
     is_content = _content(set(background.texts))

@@ -54,8 +54,6 @@ class Passages:
 
 @dataclass(frozen=True, kw_only=True)
 class PassageQuestion(LabelQuestion):
-    """Passages, and the points that they may say."""
-
     passages: Passages
 
     @property

@@ -95,7 +95,6 @@ class ModelConfig:
             raise BadConfiguration(f"limit_name: one of {', '.join(LIMITS)}")
 
     def as_mapping(self) -> dict[str, Any]:
-        """Plain values, for storing."""
         unused = {name for name in ("autods_prompt", "examples") if not getattr(self, name)}
         left_out = self.LEFT_OUT | unused | ({"limit_name"} if self.limit_name == LIMITS[0] else set())
         return {name: value for name, value in asdict(self).items() if name not in left_out}

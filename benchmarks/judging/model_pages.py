@@ -30,7 +30,6 @@ class PromptField(forms.CharField):
     """A prompt that is pasted: optional, its line breaks as on Unix."""
 
     def __init__(self, *, label: Any, help_text: Any, rows: int = 8) -> None:
-        """A text area of so many rows."""
         area = forms.Textarea(attrs={"rows": rows, "spellcheck": "false"})
         super().__init__(label=label, help_text=help_text, required=False, widget=area)
 

@@ -228,7 +228,6 @@ _edit = partial(
 @require_safe
 @requires(VIEW)
 def judge_list(request: HtmxHttpRequest) -> HttpResponse:
-    """All judges and the latest runs."""
     runs = JudgeRun.objects.filter(judge__role=Judge.Role.JUDGE).select_related("judge")
     latest = shown_runs(runs[:20], request.user)
     return page(request, "benchmarks/judge_list.html", {"rows": overview.judge_rows(), "runs": latest})
@@ -303,7 +302,6 @@ def _run_jury(request: HtmxHttpRequest, jury: Judge) -> HttpResponse:
 @require_POST
 @requires(CHANGE)
 def judge_cost(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
-    """Write the published cost of an imported judge."""
     judge = get_object_or_404(Judge, uid=uid, kind=Judge.Kind.IMPORTED)
     refuse_others(request.user, judge, words="Whoever imported this judge, or an admin, can change its cost.")
     form = PublishedCostForm(request.POST)
@@ -319,7 +317,6 @@ def judge_cost(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires(CHANGE)
 def prices(request: HtmxHttpRequest) -> HttpResponse:
-    """The dated price table."""
     form = PriceForm(request.POST or None, initial={"valid_from": timezone.now().date().isoformat()})
     if request.method == "POST" and form.is_valid():
         try:

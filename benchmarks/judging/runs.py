@@ -107,7 +107,6 @@ def _datasets() -> list[tuple[str, str]]:
 
 
 def _subtopics() -> list[tuple[str, list[tuple[int, str]]]]:
-    """Subtopics in groups by haystack."""
     haystacks = Haystack.objects.current().without_sources()
     rows = Subtopic.objects.filter(haystack__in=haystacks).order_by("haystack__title", "number")
     groups: dict[str, list[tuple[int, str]]] = {}

@@ -59,7 +59,6 @@ def paused_because(options: dict[str, Any]) -> str:
 
 
 def print_paused(run: JudgeRun | None, out: OutputWrapper, *, is_json: bool) -> None:
-    """Name the run that waits."""
     uid = str(run.uid) if run is not None else None
     if is_json:
         out.write(orjson.dumps({"run": uid, "items": run.items.count() if run else 0}).decode())

@@ -47,7 +47,6 @@ class ResearchGroup(models.Model):
 
     @staticmethod
     def SEEN_BY(sight: Sight) -> Q:
-        """One's own groups."""
         return Q(pk__in=sight.groups)
 
 

@@ -153,7 +153,6 @@ def question_set_archive(request: HttpRequest, dataset: str) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @requires("benchmarks.change_haystack")
 def question_set_group(request: HtmxHttpRequest, dataset: str) -> HttpResponse:
-    """Give a question set to another research group."""
     if not _set(dataset, request.user).is_mine:
         raise PermissionDenied("Whoever imported all questions of this set, or an admin, can move it.")
     rows = Question.objects.of(dataset=dataset)

@@ -249,7 +249,6 @@ def _pair(pair: JudgePair) -> dict[str, Any]:
 
 
 def _conditions(table: ConditionTable) -> list[dict[str, Any]]:
-    """A row for each model and condition."""
     return [
         _row(
             cell.scores,

@@ -376,7 +376,6 @@ def _accuracy(figures: RecallFigures, measured: Mapping[str, Sequence[Measured]]
 
 
 def _captions(counted: Mapping[str, Counted]) -> Iterator[Note]:
-    """Which questions count, by each judge."""
     for judge, count in counted.items():
         yield Note(f"{caption_of(count)}." if len(counted) == 1 else f"{judge}: {caption_of(count)}.")
 

@@ -99,7 +99,6 @@ def _pair(
 
 
 def _answered(pairs: Collection[tuple[Any, str]], at_least: int) -> list[Any]:
-    """Questions that at least so many systems answered."""
     counts: dict[Any, int] = defaultdict(int)
     for question, _system in pairs:
         counts[question] += 1
@@ -322,7 +321,6 @@ def part_chart(part: str, groups: Sequence[Group], counted: Counted) -> Chart | 
 
 
 def caption_of(counted: Counted) -> str:
-    """Which questions count, in words."""
     numbers = {"n": counted.n_questions, "all": counted.n_judged}
     if counted.only_common and counted.n_questions == counted.n_judged:
         return "All %(n)d questions, each answered by all systems shown" % numbers

@@ -253,8 +253,6 @@ class ResponseRunForm(RunOptionsForm):
 
 
 class CheckForm(forms.Form):
-    """Whether an extracted point is right."""
-
     is_right = forms.ChoiceField(choices=[("yes", "right"), ("no", "not right")])
     note = forms.CharField(required=False, max_length=2000)
 
@@ -414,7 +412,6 @@ def response_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
 @require_POST
 @requires(CHECK)
 def point_check(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
-    """Say whether an extracted point is right."""
     points = ResponsePoint.objects.select_related("extraction__response__question", "extraction__judge")
     point = get_object_or_404(points, uid=uid)
     form = CheckForm(request.POST)

@@ -68,5 +68,4 @@ def as_comments(said: Sequence[ApprovalNote]) -> str:
 
 
 def approval_notes_json(said: Sequence[ApprovalNote]) -> list[dict[str, Any]]:
-    """The same as plain values."""
     return [{"judge": note.judge, "holds": note.holds, "approval": note.text} for note in said]

@@ -383,7 +383,6 @@ def choice(name: str, label: Text, options: Iterable[tuple[str, Text]], chosen: 
 
 
 def table_of_cards(cards: Cards) -> Table:
-    """Headline figures as a table with a row for each."""
     rows = tuple(Row((str(card.title),), {"value": card.in_unit}) for card in cards.cards)
     return Table(cards.key, "", (Name("figure", ""),), (Measure("value", ""),), rows)
 

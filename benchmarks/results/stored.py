@@ -81,7 +81,6 @@ class Shown(Generic[F]):
 
     @property
     def reason(self) -> str:
-        """Why it failed."""
         return _left() if self._is_left else self.result.reason
 
     @property

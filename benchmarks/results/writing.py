@@ -62,7 +62,6 @@ def long_rows(sheet: Sheet) -> Iterator[tuple[Any, ...]]:
 
 
 def stat_cells(stat: Stat) -> tuple[Any, ...]:
-    """One figure as the cells of `STAT_COLUMNS`."""
     return (stat.value, stat.low, stat.high, stat.n_items, stat.n_clusters, stat.method, stat.reason)
 
 

@@ -222,7 +222,6 @@ class Batch:
     _drawn: Floats | None = None
 
     def add(self, sums: Floats) -> int:
-        """Add a block and give its number."""
         if self._drawn is not None or sums.shape[0] != self.n_clusters:
             raise BadShape(f"a block of shape {sums.shape} for {self.n_clusters} clusters, or after the draw")
         self._starts.append(self._starts[-1] + self.blocks[-1].shape[1] if self.blocks else 0)

@@ -65,7 +65,6 @@ class Compared:
 
 
 def mask_of(lines: Iterable[int]) -> int:
-    """The bits of some line numbers."""
     mask = 0
     for line in lines:
         mask |= 1 << line

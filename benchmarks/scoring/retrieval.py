@@ -39,7 +39,6 @@ class Retrieved:
 
     @property
     def recall_documents(self) -> float | None:
-        """The share of gold documents that were taken."""
         return self.n_gold_found / self.n_gold if self.n_gold else None
 
     @property

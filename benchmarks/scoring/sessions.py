@@ -314,7 +314,6 @@ def restricted_mean(
 
 
 def _area(minutes: Floats, is_reached: Bools, limit: float) -> float:
-    """The area under the curve up to the limit."""
     area, before, survival = 0.0, 0.0, 1.0
     for step in kaplan_meier(minutes, is_reached):
         if step.minute >= limit:

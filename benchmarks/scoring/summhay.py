@@ -49,7 +49,6 @@ COVERED = (Coverage.PARTIAL.value, Coverage.FULL.value)
 
 
 def worth(half: float = HALF) -> dict[str, float]:
-    """Value of each level of coverage."""
     return {Coverage.NONE.value: 0.0, Coverage.PARTIAL.value: half, Coverage.FULL.value: 1.0}
 
 

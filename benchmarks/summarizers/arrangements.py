@@ -80,7 +80,6 @@ class Arrangement:
 
     @property
     def n_others(self) -> int:
-        """How many documents of other sources it shows."""
         return {AT: self.size - 1, FILLED: self.size - 2}.get(self.kind, 0)
 
     @property

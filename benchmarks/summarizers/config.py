@@ -268,7 +268,6 @@ class SummarizerConfig(ModelConfig):
         return self.block_prompt if is_block else self.prompt
 
     def focused(self, text: str) -> str:
-        """A prompt with the sentence on focus."""
         return f"{text}\n\n{self.focus}" if self.focus else text
 
     def prompt_of(self, task: str) -> str:
@@ -309,5 +308,4 @@ class ExtractiveConfig:
         return cls(**values)
 
     def as_mapping(self) -> dict[str, Any]:
-        """Plain values, for storing."""
         return asdict(self)

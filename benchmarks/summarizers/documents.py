@@ -92,7 +92,6 @@ class Cut:
     words: int
 
     def as_mapping(self) -> dict[str, Any]:
-        """Plain values, for storing."""
         return asdict(self)
 
 

@@ -83,7 +83,6 @@ def _centroid(passages: Sequence[Passage], idf: Mapping[str, float], language: s
 
 
 def _of_most(values: Sequence[float]) -> list[float]:
-    """Values as shares of the greatest."""
     most = max(values, default=0.0) or 1.0
     return [value / most for value in values]
 

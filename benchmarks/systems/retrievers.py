@@ -220,8 +220,6 @@ class RetrieverTable(MemoryTable):
 
 
 class BudgetForm(forms.Form):
-    """How many tokens of documents a reader has."""
-
     budget = forms.IntegerField(label="Token budget", min_value=1, max_value=10_000_000, initial=TOKEN_BUDGET)
 
 
@@ -245,7 +243,6 @@ def retriever_settings(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
 @require_POST
 @requires("benchmarks.change_haystack")
 def retriever_run(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
-    """Run a retriever with the settings of the form."""
     haystack = get_object_or_404(Haystack, uid=uid)
     form = RetrieverForm(request.POST, haystack=haystack)
     if not form.is_valid():

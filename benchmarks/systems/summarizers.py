@@ -105,8 +105,6 @@ class _RunForm(ModelOptionsForm):
 
 
 class SummarizeForm(_RunForm):
-    """Which haystack is summarized, from which documents."""
-
     key = "haystack"
     title = "Summarize a haystack"
     FIRST = ("haystack", "source", "budget")

@@ -109,5 +109,4 @@ def dollars(value: float | Decimal) -> str:
 
 @register.filter
 def unlocalized(value: Any) -> str:
-    """A number as SVG wants it."""
     return f"{value:g}"

@@ -237,7 +237,6 @@ class Chart:
 
     @property
     def title(self) -> str:
-        """The question that it answers."""
         return self.words.title
 
     @property
@@ -267,7 +266,6 @@ class Chart:
 
     @property
     def rows(self) -> list[dict[str, Any]]:
-        """The figures that are drawn."""
         columns = self.columns
         return [{name: getattr(point, name) for name in columns} for point in self.figures]
 

@@ -222,6 +222,5 @@ def jsonl_download(rows: Iterable[Any], *, name: str, about: Model | None = None
 def json_download(
     values: Any, *, name: str, about: Model | None = None, indent: int | None = None
 ) -> JsonResponse:
-    """Answer with plain values as a JSON file."""
     params = {"indent": indent} if indent else {}
     return as_file(JsonResponse(values, safe=False, json_dumps_params=params), name=name, about=about)

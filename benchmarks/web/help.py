@@ -66,7 +66,6 @@ class Entry:
 
     @property
     def slug(self) -> str:
-        """Its anchor on the page."""
         subject = "" if self.name == self.section else self.name
         return slugify(f"{self.section} {subject}", allow_unicode=True)
 

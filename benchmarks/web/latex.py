@@ -123,7 +123,6 @@ class Column:
 
     @property
     def width(self) -> float:
-        """How wide the column gets."""
         return max(self.wrapped_pt or self.natural, max(map(width, self.head_lines), default=0.0))
 
     def at_most(self, limit: float) -> Column:

@@ -111,7 +111,6 @@ class MemoryTable(ListTable):
         self.page = self.paginator.get_page(page)
 
     def value_in(self, name: str) -> Callable[[Any], Any]:
-        """The value of a row in a column."""
         column = self.columns[name]
         value: Callable[[Any], Any] = column.column.key if callable(column.column.key) else column.accessor.resolve
         return value

@@ -41,7 +41,6 @@ View = TypeVar("View", bound=Callable[..., HttpResponseBase])
 
 
 def public(view: View) -> View:
-    """Anybody, logged in or not."""
     view.access = "public"  # type: ignore[attr-defined]
     return view
 

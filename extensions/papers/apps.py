@@ -6,12 +6,9 @@ from django.apps import AppConfig
 
 
 class PapersConfig(AppConfig):
-    """Reproducing papers, and writing them."""
-
     name = "extensions.papers"
 
     def ready(self) -> None:
-        """Write the methods sections."""
         from annotation.exports import archive
         from extensions.papers.methods import InWords
 

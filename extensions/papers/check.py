@@ -77,7 +77,6 @@ def check_paper(folder: Path) -> Checked:
 
 
 def _changed(folder: Path, files: Mapping[str, str]) -> Iterator[str]:
-    """Files whose bytes are not those that were written."""
     for name, expected in files.items():
         path = (folder / name).resolve()
         if not path.is_relative_to(folder.resolve()) or not path.is_file():

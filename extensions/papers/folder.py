@@ -282,7 +282,6 @@ class _Files:
         self.sha256: dict[str, str] = {}
 
     def add(self, name: str, content: Iterable[str | bytes]) -> None:
-        """Write a file, with the folders on its way."""
         self.sha256[name] = written(self._path(name), content)
 
     def archive(self, part: Part, contents: Contents) -> Part:

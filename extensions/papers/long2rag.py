@@ -55,7 +55,6 @@ class Long2Rag(Paper):
 
     @cached_property
     def conditions(self) -> Reported:
-        """Recall by what was shown of the documents."""
         return self._recall("documents", "conditions")
 
     @property
@@ -78,7 +77,6 @@ class Long2Rag(Paper):
         return [row for row in systems if row["judge"] == self.chosen]
 
     def table_1(self, table: Printed) -> Part:
-        """Recall by category."""
         values: Values = {}
         for part, column in (("category", ""), ("all", "Average")):
             for row in self.rows(part):
@@ -101,7 +99,6 @@ class Long2Rag(Paper):
         return part_of(table, values, why=why, of=self.of, report="report kpr --by documents")
 
     def table_3(self, table: Printed) -> Part:
-        """Recall by two judges."""
         values: Values = {}
         for row in self.kpr.values["systems"]["judge"] if self.kpr.values else ():
             column = next((column for column in table.columns if key_of(column) in key_of(row["judge"])), "")
@@ -125,7 +122,6 @@ class Long2Rag(Paper):
         return part_of(table, values, why=why, of=self.of, report="report kpr --by system")
 
     def counted(self, table: Printed, part: str) -> Part:
-        """How many questions there are of each kind."""
         rows = self.kpr.values["by"][part] if self.kpr.values else ()
         values: Values = {
             (str(row["name"]), "questions"): float(row["n_questions"])
@@ -179,7 +175,6 @@ class Long2Rag(Paper):
         return part_of(table, values, why=NO_VALIDATION, of=of, report="report validation --study NAME")
 
     def without(self, table: Printed, why: str) -> Part:
-        """A figure of which nothing can be here."""
         return nothing(table, why)
 
     parts: ClassVar = {

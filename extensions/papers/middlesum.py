@@ -84,7 +84,6 @@ class MiddleSum(Paper):
 
     @cached_property
     def experiments(self) -> dict[str, Reported]:
-        """Experiments of position, by data set."""
         return {key: reported(reports.EXPERIMENTS, "--haystack", name) for key, name in self.datasets.items()}
 
     @property
@@ -117,7 +116,6 @@ class MiddleSum(Paper):
         return why
 
     def table_3(self, table: Printed) -> Part:
-        """Scores with the middle filled."""
         report = self.experiments.get(key_of(table.part), Reported())
         rows = {
             key_of(experiment["system"]): {arm["name"]: arm for arm in experiment["arrangements"]}
@@ -161,11 +159,9 @@ class MiddleSum(Paper):
         return values
 
     def table_6(self, table: Printed) -> Part:
-        """The test of positions of bigrams."""
         return nothing(table, NO_P if self.datasets else NO_DATA, report="report context")
 
     def statistics(self, table: Printed) -> Part:
-        """How long sources and references are."""
         values: Values = {}
         is_sample = table.number == "7"
         for row, _values in table.rows:
@@ -192,7 +188,6 @@ class MiddleSum(Paper):
         return plotted(table, values, why=NO_DATA, of=self.of, report="report context")
 
     def without(self, table: Printed, why: str) -> Part:
-        """A figure of which nothing can be here."""
         return nothing(table, why if self.datasets else NO_DATA)
 
     def _arms(self, prefix: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -54,11 +54,9 @@ class Printed:
                     yield row, column, value
 
     def of_row(self, row: str) -> dict[str, Decimal]:
-        """The numbers of a row by column."""
         return {column: value for name, column, value in self.cells() if name == row}
 
     def of_column(self, column: str) -> dict[str, Decimal]:
-        """The numbers of a column by row."""
         return {row: value for row, name, value in self.cells() if name == column}
 
     @property
@@ -82,7 +80,6 @@ def _read(
 
 
 def find(papers: tuple[Printed, ...], kind: str, number: str, part: str = "") -> Printed:
-    """The table or figure of this number."""
     return next(table for table in papers if (table.kind, table.number, table.part) == (kind, number, part))
 
 
@@ -259,7 +256,6 @@ def console(parts: Sequence[Part], *, is_whole: bool) -> list[str]:
 
 
 def head(part: Part) -> str:
-    """Its name and title."""
     return ". ".join(filter(None, (part.printed.name if part.printed.number else "", part.printed.title)))
 
 

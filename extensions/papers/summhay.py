@@ -85,7 +85,6 @@ class SummHay(Paper):
 
     @cached_property
     def judges(self) -> Reported:
-        """Judges beside people."""
         return reported(judge_reports.JUDGES, *self.labels_of)
 
     @cached_property
@@ -115,7 +114,6 @@ class SummHay(Paper):
 
     @cached_property
     def positions(self) -> Reported:
-        """Joint by the order of documents."""
         return reported(reports.POSITION, *self.judged_by)
 
     # What the figures are of
@@ -151,7 +149,6 @@ class SummHay(Paper):
     # Tables and figures
 
     def table_1(self, table: Printed) -> Part:
-        """Judges beside people."""
         rows = self.judges.rows("judge")
         values: Values = {}
         for name, judge in JUDGES.items():
@@ -172,7 +169,6 @@ class SummHay(Paper):
         return part_of(table, values, why=why, of=self.of_labels, report="report judges")
 
     def table_2(self, table: Printed) -> Part:
-        """Scores of systems, one measure a part."""
         measure = SHARES[table.part]
         values: Values = {}
         for row, column, _number in table.cells():
@@ -195,7 +191,6 @@ class SummHay(Paper):
         return NO_TEXTS if row == PEOPLE else self.board.reason or NO_SYSTEM
 
     def table_3(self, table: Printed) -> Part:
-        """Joint by the order of documents."""
         rows = self.positions.rows("system")
         values = {
             (row, column): rows[SYSTEMS[row]][ORDERS[column]]
@@ -258,7 +253,6 @@ class SummHay(Paper):
         return part_of(table, figure_4(), why="", of=of, note=note)
 
     def size(self, table: Printed) -> Part:
-        """How large the benchmark is."""
         return part_of(table, _sizes(), why="no haystack is here", of=self.of_haystacks)
 
     parts: ClassVar = {
@@ -345,7 +339,6 @@ MEASURES = ("Coverage", "Citation", "Joint")
 
 
 def figure_2() -> Values:
-    """The scores of the example, in percent."""
     return _in_percent("example", _scored(GOLD_2, CITED_2, LINKS_2))
 
 

@@ -75,7 +75,6 @@ class Plan:
 
 
 def plan_of(topic: TopicFile) -> Plan:
-    """The plan that a haystack file states."""
     insights = [
         (position, insight) for position, subtopic in enumerate(topic.subtopics) for insight in subtopic.insights
     ]
@@ -241,8 +240,6 @@ def _share(count: int, of: int) -> float | None:
 
 
 class Kind(StrEnum):
-    """Change that was made to a document."""
-
     DELETION = "deletion"
     INSERTION = "insertion"
     CHANGE = "change"

@@ -298,7 +298,6 @@ def _stale_after(part: SynthesisPart) -> set[int]:
 
 
 def would_be_stale(part: SynthesisPart) -> int:
-    """How many parts an edit would make stale."""
     return len(_stale_after(part))
 
 

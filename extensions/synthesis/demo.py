@@ -146,7 +146,6 @@ class Recording:
         self.n_texts: Counter[int] = Counter()
 
     def reply(self, question: str) -> dict[str, Any]:
-        """Answer a prompt."""
         names = [name for name in PROMPTS if question.startswith(_OPENINGS[name])]
         replies: Mapping[str, Callable[[str], dict[str, Any]]] = {
             "subtopics": self._subtopics,

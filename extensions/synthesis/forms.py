@@ -81,7 +81,6 @@ class BeginForm(GroupedForm, FoldedForm, ServerForm):
             self.fields[f"prompt_{name}"] = PromptField(label=label, rows=5, help_text=help_text)
 
     def config(self) -> GeneratorConfig:
-        """The model of a valid form."""
         names = ("base_url", "model", "limit_name")
         config = GeneratorConfig(**{name: self.cleaned_data[name] for name in names})
         return replace(config, temperature=None) if self.cleaned_data["no_temperature"] else config
@@ -262,14 +261,11 @@ class DecisionForm(forms.Form):
 
 
 class VerdictForm(forms.Form):
-    """Whether a document says an insight."""
-
     insight = forms.UUIDField()
     verdict = forms.ChoiceField(choices=[(verdict, verdict) for verdict in VERDICTS.values()])
 
 
 def has_servers() -> bool:
-    """Whether the administrator allows any."""
     return bool(site.OPENAI_BASE_URLS)
 
 

@@ -191,7 +191,6 @@ def _metadata(synthesis: Synthesis, documents: list[SynthesisPart], numbers: dic
 
 
 def dataset_name(synthesis: Synthesis) -> str:
-    """The name of the question set that it becomes."""
     return synthesis.dataset or f"{slugify(synthesis.topic)[:60] or 'questions'}-{synthesis.uid.hex[:8]}"
 
 

@@ -301,7 +301,6 @@ def _checks(synthesis: Synthesis) -> dict[str, Any]:
 
 
 def _questions(synthesis: Synthesis) -> dict[str, Any]:
-    """Counts of questions that have key points."""
     rows = handing_over.standing_rows(synthesis)
     first = SynthesisPart.objects.filter(synthesis=synthesis, kind=PartKind.QUESTION, generation=0)
     methods = Counter(first.values_list("data__method", flat=True))

@@ -27,8 +27,6 @@ class SynthesisKind(models.TextChoices):
 
 
 class StepState(models.TextChoices):
-    """How far a step of a synthesis is."""
-
     PLANNED = "planned", "planned"
     ESTIMATED = "estimated", "estimated"
     RUNNING = "running", "running"
@@ -156,7 +154,6 @@ class Synthesis(models.Model):
         return self.haystack_id is not None or bool(self.dataset)
 
     def runs(self) -> models.QuerySet[JudgeRun]:
-        """All that made parts of it."""
         parts = SynthesisPart._base_manager.filter(synthesis=self).values("pk")
         items = JudgeRunItem.objects.filter(run__task=JudgeRun.Task.SYNTHESIS, other__in=parts)
         return JudgeRun.objects.filter(pk__in=items.values("run"))

@@ -161,7 +161,6 @@ class Cell(NamedTuple):
 
     @property
     def is_full(self) -> bool:
-        """Whether none is missing."""
         return self.n >= self.n_wanted
 
 
@@ -263,7 +262,6 @@ class Queue(NamedTuple):
 
 
 def is_blind(seed: int, part: SynthesisPart) -> bool:
-    """Whether the verdict is hidden on this part."""
     return Draws(seed).of("blind", part.kind, part.number, part.generation) < BLIND_SHARE
 
 

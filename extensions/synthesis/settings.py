@@ -26,7 +26,6 @@ class Draws:
     seed: int
 
     def of(self, *name: object) -> float:
-        """The number of this name."""
         content = "/".join(map(str, (self.seed, *name)))
         return int.from_bytes(hashlib.sha256(content.encode()).digest()[:7], "big") / 2**56
 
@@ -214,6 +213,5 @@ class Settings:
         return cls(**_known(cls, values) | {"questions": questions})
 
     def as_mapping(self) -> dict[str, Any]:
-        """Plain values, for storing."""
         values: dict[str, Any] = json.loads(json.dumps(asdict(self)))
         return values

@@ -188,7 +188,6 @@ class NoText(ValueError):
 
 
 def is_installed() -> bool:
-    """Whether the extra `pdf` is there."""
     return importlib.util.find_spec("pypdf") is not None
 
 

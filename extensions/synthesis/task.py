@@ -123,7 +123,6 @@ class SynthesisTask(Task):
         return {"other": subject.pk}
 
     def read(self, keys: Sequence[int]) -> QuerySet[Any, Any]:
-        """Parts with their syntheses."""
         return SynthesisPart.objects.filter(pk__in=keys).select_related("synthesis")
 
     def results_of(self, run: JudgeRun) -> tuple[int, int]:
@@ -144,7 +143,6 @@ class SynthesisTask(Task):
     def questions(
         self, *, judge: Judge, config: ModelConfig, items: Sequence[JudgeRunItem], repeats: int
     ) -> dict[int, list[SynthesisQuestion]]:
-        """Next questions of each program."""
         return self._asked_on(items, lambda part, reading: reading.progress(part).asks)
 
     def foreseen(

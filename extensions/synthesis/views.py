@@ -369,7 +369,6 @@ def undo(request: HtmxHttpRequest, uid: UUID, name: str) -> HttpResponse:
 @require_POST
 @requires(RUN)
 def accept_clear(request: HtmxHttpRequest, uid: UUID, name: str) -> HttpResponse:
-    """Accept all clear parts of a step, as unread."""
     step, _part, here = _reviewed(uid, name, "")
     try:
         n = deciding.accept_clear(step=step, by=request.user, now=timezone.now())

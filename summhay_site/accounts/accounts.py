@@ -92,7 +92,6 @@ def create_accounts(
 def create_account(
     *, actor: User | None, row: NewAccount, role: str, now: datetime, group_id: int | None = None
 ) -> User:
-    """Make one account; see `create_accounts`."""
     return create_accounts(actor=actor, rows=[row], role=role, now=now, group_id=group_id)[0]
 
 

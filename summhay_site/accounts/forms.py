@@ -201,8 +201,6 @@ class ProfileForm(forms.Form):
 
 
 class ForgottenForm(forms.Form):
-    """The address to mail a link to."""
-
     email = forms.EmailField(
         label=_("Email address"), max_length=254, widget=forms.EmailInput(attrs={"autocomplete": "email"})
     )

@@ -150,7 +150,6 @@ class _FromInstitution(_Discovers, OIDCAuthenticationCallbackView):  # type: ign
 @public
 @require_safe
 def to_institution(request: HttpRequest) -> HttpResponse:
-    """On to the institution's log-in."""
     return _tried(_ToInstitution, request)
 
 

@@ -162,7 +162,6 @@ def known_time_zones() -> frozenset[str]:
 
 
 def validate_time_zone(value: str) -> None:
-    """Refuse a name that is no IANA time zone."""
     if value not in known_time_zones():
         raise ValidationError(
             _("“%(value)s” is not a time zone; use a name like Europe/Lisbon."), params={"value": value}

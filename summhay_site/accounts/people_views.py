@@ -70,8 +70,6 @@ class PeopleTable(ListTable):
 
 
 class PeopleFilter(FilterSet):  # type: ignore[misc]
-    """People by words, role and state."""
-
     q = Search("Name or address", "username", "name", "email")
     role = ChoiceFilter(label="Role", choices=ROLES, method=lambda rows, _name, role: rows.of_role(role))
     state = ChoiceFilter(
@@ -244,7 +242,6 @@ def person_of(request: HttpRequest, uid: UUID) -> User:
 @requires("annotation.view_annotator")
 @require_safe
 def person(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
-    """Show a person and what may be done."""
     return _show(request, person_of(request, uid))
 
 
@@ -364,5 +361,4 @@ def person_accommodation(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
 
 
 def say_last_admin() -> str:
-    """Why the last admin stays one."""
     return "This is the last active admin. Make another person an admin first."

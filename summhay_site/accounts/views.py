@@ -290,7 +290,6 @@ def group_list(request: HtmxHttpRequest) -> HttpResponse:
 @requires(MANAGE)
 @require_http_methods(["GET", "HEAD", "POST"])
 def group(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
-    """Change the name and the members of a group."""
     shown = get_object_or_404(ResearchGroup, uid=uid)
     form = GroupForm(request.POST or None, group=shown)
     if request.method == "POST" and form.is_valid():

@@ -177,7 +177,6 @@ ACTS: dict[str, Callable[..., object]] = {
 
 
 def is_loaded() -> bool:
-    """Tell whether the demo is there."""
     first = next(act for act in read("acts.json") if act["act"] == "study")
     return Study.objects.filter(name=first["name"]).exists()
 

@@ -225,7 +225,6 @@ def _fill(
     rows: Iterator[Texts],
     sums: Sums,
 ) -> None:
-    """Insert rows of an archive."""
     table, fields = model._meta.db_table, _fields(model)
     places = [names.index(field.column) for field in fields]
     parsers = [_parser(field) for field in fields]
@@ -251,7 +250,6 @@ def _fill(
 def _copy_in(
     connection: BaseDatabaseWrapper, cursor: Any, model: type[Model], rows: Iterator[Row], sums: Sums
 ) -> None:
-    """Send rows to PostgreSQL."""
     fields, quoted = _fields(model), connection.ops.quote_name
     columns = ", ".join(quoted(field.column) for field in fields)
     with (

@@ -102,7 +102,6 @@ class Alarm:
 
     @property
     def is_raised(self) -> bool:
-        """Whether there is anything to say."""
         is_silent = self.worker_silent_since is not None or self.no_worker_yet
         return is_silent or bool(self.queues_without_worker) or self.disk.is_low
 
@@ -344,7 +343,6 @@ class SiteNumbers(Collector):
     """Numbers that all web processes agree on: a few queries, none of which grows with the texts."""
 
     def collect(self) -> Iterator[GaugeMetricFamily]:
-        """Ask the database and the disk."""
         now = timezone.now()
         queue, alarm = read_queue(now=now), read_alarm(now=now)
         yield _gauge("runs_unfinished", "Runs of models that are not finished.", queue.runs)

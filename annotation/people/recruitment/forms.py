@@ -37,7 +37,6 @@ def _code(label: Any, help_text: Any, *, required: bool = False) -> forms.CharFi
 
 
 def _percent(label: Any, help_text: Any, *, initial: int | None = None) -> forms.IntegerField:
-    """A share that is optional."""
     return forms.IntegerField(
         label=label, required=False, min_value=1, max_value=ALL, initial=initial, help_text=help_text
     )
@@ -151,7 +150,6 @@ class LinkForm(FoldedForm):
         return name
 
     def clean_min_done_percent(self) -> int:
-        """All of them, unless a share is named."""
         return self.cleaned_data["min_done_percent"] or ALL
 
     def clean_return_url(self) -> str:

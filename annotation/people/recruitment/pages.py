@@ -91,7 +91,6 @@ class Person:
 
     @property
     def label(self) -> str:
-        """The outcome in words."""
         return str(LABELS[self.state])
 
     @property
@@ -112,7 +111,6 @@ class Person:
 
     @property
     def did_nothing(self) -> bool:
-        """Whether nothing was done in a place that is held."""
         progress = self.progress
         return self.may_be_freed and not (progress.n_done or progress.n_skipped or progress.worked_ms)
 
@@ -222,7 +220,6 @@ class Row:
 
     @property
     def n_free(self) -> int:
-        """Places that nobody has."""
         return max(0, self.link.max_places - self.n_used)
 
     @property

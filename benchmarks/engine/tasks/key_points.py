@@ -133,7 +133,6 @@ class KeynessQuestion(KeyPointQuestion):
     last_line = "Reply:"
 
     def schema(self) -> tuple[str, dict[str, Any]]:
-        """One of three answers."""
         return "keyness", strict_object({"answer": {"type": "string", "enum": Keyness.values}})
 
     def read(self, reply: str, raw: Mapping[str, Any]) -> Mapping[str, LabelAnswer | Problem]:

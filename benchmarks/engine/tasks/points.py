@@ -70,7 +70,6 @@ class EntailmentQuestion(PassageQuestion):
     reply_model = EntailmentReply
 
     def input_of(self, key: str) -> str:
-        """Passages, point and wording."""
         return digest(self.premise, self.passages.texts, self.texts_of(key), self.prompt_sha256)
 
     def named(self, sources: Sequence[int]) -> dict[str, Any]:
@@ -335,7 +334,6 @@ class ExtractionQuestion(Question):
         return f"Question:\n{self.question}\nAnswer:\n{self.response}\nReply:"
 
     def schema(self) -> tuple[str, dict[str, Any]]:
-        """A list of texts."""
         return "points", strict_object({"points": {"type": "array", "items": {"type": "string"}}})
 
     def read(self, reply: str, raw: Mapping[str, Any]) -> Mapping[str, PointsAnswer | Problem]:

@@ -115,7 +115,6 @@ class ResponseWritingTask(DraftTask[ResponseQuestion]):
         return read_response(plain, n_shown=_n_words(shown), is_cut_off=False)
 
     def finish(self, finished: Sequence[tuple[Draft, Written, Origin]]) -> None:
-        """Responses of the drafts' systems."""
         made = []
         for draft, written, origin in finished:
             draft.response = Response(

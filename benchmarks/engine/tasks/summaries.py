@@ -65,7 +65,6 @@ class TextQuestion(Question):
         return max(1, round(self.n_words * TOKENS_PER_WORD / TOKENS_OF_A_VERDICT))
 
     def prompt(self, config: ModelConfig) -> str:
-        """The wording, with its numbers."""
         return self.system_text
 
     def read(self, reply: str, raw: Mapping[str, Any]) -> Mapping[str, Written | Problem]:
@@ -160,7 +159,6 @@ class DraftTask(Task, Generic[Q]):
         )
 
     def answer_offline(self, *, judge: Judge, items: Sequence[JudgeRunItem], keep: Callable[[], None]) -> Store:
-        """Sentences of the documents."""
         drafts, config = [item.draft for item in items], ExtractiveConfig.from_mapping(judge.config)
         documents = self.documents_of(drafts)
         rows = []
@@ -333,7 +331,6 @@ class SummaryTask(DraftTask[SummaryQuestion]):
         return read_summary(text, shown=shown, n_bullets=draft.n_bullets, is_cut_off=False)
 
     def finish(self, finished: Sequence[tuple[Draft, Written, Origin]]) -> None:
-        """Summaries of the drafts' systems."""
         made = []
         for draft, written, origin in finished:
             draft.summary = Summary(

@@ -98,7 +98,6 @@ class Problems:
 
     @property
     def errors(self) -> list[Problem]:
-        """The errors that were kept, in the order found."""
         return [problem for (at, _), kept in self.examples.items() if at is Level.ERROR for problem in kept]
 
     @property

@@ -43,7 +43,6 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print the sample with its members")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Ask for it and draw it."""
         now = timezone.now()
         rule = SourceSample.Rule.LATE if options["late"] else SourceSample.Rule.ANY
         try:

@@ -50,7 +50,6 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Run each retriever on each haystack."""
         haystacks = list(haystacks_argument.chosen(options))
         settings = dict(_setting(text) for text in options["set"])
         try:

@@ -21,7 +21,6 @@ class Command(BaseCommand):
     help = "Print the coverage of 95 % intervals of every kind of figure on simulated data."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Take what to simulate, and how often."""
         parser.add_argument("what", choices=["coverage"])
         parser.add_argument(
             "--worlds",

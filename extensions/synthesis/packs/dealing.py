@@ -87,7 +87,6 @@ class Filling:
         return value.shown(reference.form)
 
     def choose(self, choices: Choices, *key: object) -> str:
-        """One of the wordings of a bracket."""
         return self.chance.choose(choices.options, "wording", *key, choices.number)
 
     def _of_document(self, name: str, document: int) -> Value:

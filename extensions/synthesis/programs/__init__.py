@@ -44,7 +44,6 @@ class Piece:
 
     @property
     def full(self) -> str:
-        """Title and text in one line."""
         return f"{self.title}: {self.text}" if self.title and self.text else self.title or self.text
 
 
@@ -153,7 +152,6 @@ class Progress:
 
     @property
     def is_finished(self) -> bool:
-        """Whether nothing more is asked."""
         return not self.asks
 
 

@@ -60,7 +60,6 @@ class Pair:
 
     @property
     def flag(self) -> str:
-        """The fault; empty if there is none."""
         if self.present is None:
             return UNCHECKED
         if self.is_planned:
@@ -68,7 +67,6 @@ class Pair:
         return "" if self.present == "no" else LEAK
 
     def as_json(self) -> dict[str, Any]:
-        """Plain values, for storing."""
         return {**vars(self), "insight": self.insight.number, "score": round(self.score, 3)}
 
 

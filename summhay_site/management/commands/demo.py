@@ -27,8 +27,6 @@ STOPPED = "A process stopped; its message is above, or in worker.log of the data
 
 
 class Command(BaseCommand):
-    """`manage.py demo`"""
-
     help = "Migrates, loads the demo, serves it, and prints address and logins. Stop it with Ctrl+C."
 
     def add_arguments(self, parser: CommandParser) -> None:

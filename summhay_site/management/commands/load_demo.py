@@ -25,7 +25,6 @@ class Command(BaseCommand):
         parser.add_argument("--no-logins", dest="logins", action="store_false", help="don't print the logins")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Load, and print the logins."""
         if settings.HTTPS:
             raise CommandError("The demo has passwords that everybody knows; it is not loaded where HTTPS is on.")
         is_new = not player.is_loaded()

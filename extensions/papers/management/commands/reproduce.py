@@ -23,7 +23,6 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Which paper, which tables, and where the data are."""
         parser.add_argument("paper", choices=sorted(PAPERS))
         parser.add_argument(
             "--table", action="append", default=[], metavar="N", help="only this table; repeatable"
