@@ -61,7 +61,7 @@ def unsure_in(data: QueryDict, *, answer: str) -> bool:
     """
     is_unsure = data.get("unsure") == "1"
     if is_unsure and not answer:
-        raise TaskRefused("answer_first", _("Answer first; then mark it as not sure. Nothing was stored."))
+        raise TaskRefused("answer_first", _("Answer first, then mark it as not sure."))
     return is_unsure
 
 

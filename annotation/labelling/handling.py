@@ -95,7 +95,7 @@ def ensure_open(study: Study) -> None:
 def ensure_trial_is_passed(task: LabelTask) -> None:
     """Raise TaskRefused if a person sends something to a task that the trial of its study comes before."""
     if comes_first(task):
-        raise TaskRefused("trial_first", _("First comes the trial of this study. Nothing was stored."))
+        raise TaskRefused("trial_first", _("The trial of this study comes first."))
 
 
 def comes_first(task: LabelTask) -> bool:
@@ -176,9 +176,7 @@ def skip(*, tasks: Tasks, reason: str, now: datetime) -> LabelTask:
     if not reason:
         raise TaskRefused("no_reason", _("Give a reason for skipping; the researcher reads it."))
     if task.state == LabelTask.State.DONE:
-        raise TaskRefused(
-            "done", _("Everything here is answered. Flag it to point something out to the researcher.")
-        )
+        raise TaskRefused("done", _("What is answered cannot be skipped; flag it to tell the researcher."))
     changed = keep_contact(task, now)
     task.state, task.skip_reason, task.skipped_at = LabelTask.State.SKIPPED, reason, now
     task.save(update_fields=[*changed, "state", "skip_reason", "skipped_at", *revised(task)])

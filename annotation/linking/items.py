@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from itertools import chain
@@ -16,6 +17,7 @@ from typing import Annotated, Any, Literal, NamedTuple, Unpack
 
 from django.db import transaction
 from django.utils.functional import SimpleLazyObject
+from django.utils.translation import gettext as _
 from pydantic import Field
 
 from annotation.labelling import summaries as label_items
@@ -341,10 +343,17 @@ class LinkingTrial(TrialKind[LinkingAnswer]):
         is_right = answer.coverage == expected.coverage and (
             not expected.lines or not set(expected.lines).isdisjoint(answer.lines)
         )
-        chosen, wanted = LINK.in_words(task, answer), LINK.in_words(task, expected)
+        chosen, wanted = (_with_letters(task, each) for each in (answer, expected))
         told = sentence(is_right=is_right, answer=chosen, expected=wanted, why=values["why"])
         decides = example.values["bullets"][expected.lines[0] - 1] if expected.lines else ""
         return [Judged(question, is_right, told, values["text"], decides)]
+
+
+def _with_letters(task: LabelTask, answer: LinkingAnswer) -> str:
+    """An answer with its bullets by their letters, as beside them on the page."""
+    letters = [bullet.key for bullet in bullets_of(task.item.summary) if bullet.number in answer.lines]
+    level = LINK.in_words(task, replace(answer, lines=()))
+    return ", ".join([level, *([_("bullet %(lines)s") % {"lines": ", ".join(letters)}] if letters else [])])
 
 
 TRIAL = LinkingTrial()

@@ -162,7 +162,7 @@ def kept_without_consent(keep: Callable[..., HttpResponseBase]) -> Callable[[Vie
 
 
 def message() -> str:
-    return _("You have withdrawn your consent, so nothing is stored. Agree again to go on.")
+    return _("Nothing is stored while your consent is withdrawn; agree again to go on.")
 
 
 def refusal() -> JsonResponse:

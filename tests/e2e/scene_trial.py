@@ -64,7 +64,7 @@ def prepare() -> dict[str, str]:
         study.trial_pass_share = Decimal("0.6") if kind == "validation" else None
         study.save()
         values = links.LinkValues(
-            panel="prolific", id_parameter="PROLIFIC_PID", max_places=5, max_tasks=2, completion_code="THANKS"
+            panel="prolific", id_parameter="PROLIFIC_PID", max_places=6, max_tasks=2, completion_code="THANKS"
         )
         link = links.create_link(study=study, values=values, by=ada, now=now)
         links.set_open(link=link, is_open=True, by=ada, now=now)

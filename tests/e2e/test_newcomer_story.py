@@ -17,8 +17,10 @@ from tests.e2e.test_session_looks import serious
 
 pytestmark = pytest.mark.browser
 MOST_SCREENS = 9
-PANEL_ID = "5f1e0000000000000000000{:x}"
+PANEL_ID = "5f1e000000000000000000{:02x}"
 KEYS = {"none": "1", "partial": "2", "full": "3", "agree": "1", "neutral": "2", "disagree": "3"}
+COSTS = (("linking", "2 a", 2), ("verification", "y 1", 2), ("validation", "2", 2), ("rating", "4 3 5 4 2", 5))
+"""Keys of the longest answer of a kind, and how many there may be."""
 ANSWERS = {"yes": "1", "neutral": "2", "no": "3"}
 
 
@@ -68,8 +70,16 @@ def come_in(page: Page, town: Site, kind: str, number: int) -> Screens:
     page.get_by_role("main").get_by_role("button").last.click()
     page.wait_for_url("**/work/consent/")
     screens.look()
-    page.locator("[name=agree]").check()
-    page.locator("form:has([name=agree]) button").first.click()
+    tick, agree = page.locator("[name=agree]"), page.locator("form:has([name=agree]) button").first
+    box, size = agree.bounding_box(), page.viewport_size
+    assert box
+    assert size
+    assert box["y"] + box["height"] <= size["height"], "what is offered, the consent and its button share a screen"
+    agree.click()
+    expect(page.locator(".has-error [role=alert]")).to_be_in_viewport()
+    expect(tick).to_be_focused()
+    tick.check()
+    agree.click()
     page.wait_for_url("**/work/")
     screens.look()
     return screens
@@ -139,6 +149,43 @@ def test_from_the_link_to_the_first_paid_item_of_label_work_takes_nine_screens_a
     worked = """SELECT SUM(t.active_ms) FROM annotation_labeltask t
         JOIN annotation_study s ON s.id = t.study_id WHERE s.uid = ?"""
     assert not town.rows(worked, study)[0][0], "the trial is off the clock"
+
+
+SHIFTS = """
+    window.shifts = [];
+    new PerformanceObserver((list) => {
+        for (const each of list.getEntries()) {
+            const of = each.sources.map(({ node, previousRect: was, currentRect: is }) =>
+                `${node?.outerHTML?.slice(0, 90) ?? node?.data} ${JSON.stringify([was, is])}`);
+            shifts.push([each.value, ...of]);
+        }
+    }).observe({ type: "layout-shift", buffered: true });
+"""
+"""Notes all that moves on its own or by a key, with what it was."""
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_an_item_costs_few_keys_and_nothing_on_the_page_moves(
+    number: int, newcomer: Callable[..., Page], town: Site
+) -> None:
+    """Once going on automatically is on: two keys for a key point, a pair and an insight, five for a rating."""
+    kind, keys, most = COSTS[number]
+    page = newcomer(viewport={"width": 1366, "height": 768})
+    page.add_init_script(SHIFTS)
+    come_in(page, town, kind, 10 + number)
+    page.locator(".hero a.button.primary").click()
+    do_trial(page, kind)
+    page.keyboard.press("Enter")
+    at_item(page, re.compile("^1 / "))
+    page.get_by_label("advance automatically").check()
+    page.wait_for_timeout(500)
+    page.evaluate("shifts.length = 0")
+    n_asked = page.locator("[data-question]").count() or 1
+    assert len(keys.split()) <= most
+    press(page, " ".join([keys] * n_asked))
+    at_item(page, re.compile("^2 / "))
+    page.wait_for_timeout(300)
+    assert page.evaluate("shifts") == []
 
 
 def test_from_the_link_to_the_first_paid_summary_takes_nine_screens_and_practice_ends_with_feedback(

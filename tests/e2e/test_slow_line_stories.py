@@ -252,13 +252,13 @@ def test_enter_refuses_a_covered_insight_without_a_bullet(sam: Page, site: Site,
     at(sam, 4)
     press(sam, "1 2 Enter")  # the story before may have linked it
     current = sam.locator(".question.is-current")
-    expect(current.locator(".reason")).to_contain_text("Which bullet?")
+    expect(current.locator(".reason")).to_contain_text("Choose the bullet that covers it")
     expect(current.get_by_label("partial")).to_be_checked()
     number = current.get_attribute("data-number")
     press(sam, "Enter")
     assert current.get_attribute("data-number") == number
     sam.locator("[data-onward]").click()
-    expect(current.locator(".reason")).to_contain_text("Which bullet?")
+    expect(current.locator(".reason")).to_contain_text("Choose the bullet that covers it")
     press(sam, "ArrowLeft")  # leaving stays possible
     at(sam, 3)
     query = """
@@ -280,7 +280,7 @@ def test_the_reason_of_a_refusal_is_seen_whole_wherever_its_question_stands(
         for number in range(1, n + 1):
             question = sam.locator(f".question[data-number='{number}']")
             press(sam, "ArrowUp " * n + "ArrowDown " * (number - 1) + "1 2 Enter")
-            expect(question.locator(".reason")).to_contain_text("Which bullet?")
+            expect(question.locator(".reason")).to_contain_text("Choose the bullet that covers it")
             hidden += [(width, height, number)] * question.locator(".reason").evaluate(IS_COVERED)
     assert hidden == []
 

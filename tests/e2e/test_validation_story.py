@@ -51,7 +51,7 @@ def test_two_people_validate_a_judge_by_keyboard_and_the_researcher_sees_its_acc
     ready(wanda, 1)
     assert not [word for word in ("Dread", "secret-system", "The judge answered") if word in wanda.content()]
     press(wanda, "Enter")
-    expect(wanda.locator("[data-announce]")).to_contain_text("Answer that first")
+    expect(wanda.locator("[data-announce]")).to_contain_text("Answer first whether")
     press(wanda, "m")
     expect(wanda.locator("[data-announce]")).to_contain_text("Select a passage")
     texts = wanda.evaluate(

@@ -90,7 +90,7 @@ def test_two_people_verify_by_keyboard_and_one_comes_back_to_the_middle_of_an_it
     press(vera, "1")
     expect(vera.locator("[data-announce]")).to_contain_text("Answer yes to the first question")
     press(vera, "Enter")
-    expect(vera.locator("[data-announce]")).to_contain_text("Answer that first")
+    expect(vera.locator("[data-announce]")).to_contain_text("Answer first whether")
     expect(vera.get_by_label("agree", exact=False).first).to_be_disabled()
     press(vera, "y 2 x")
     saved(vera)
