@@ -245,7 +245,7 @@ def labels(
 def _written(request: HttpRequest, uid: uuid.UUID) -> Study:
     """A writing study, whose sessions that are due have ended."""
     chosen = _study(request, uid)
-    if chosen.kind != Study.Kind.WRITING:
+    if kind_named(chosen.kind).beside_systems != "texts":
         raise Http404
     settling.settle_study(study=chosen, now=timezone.now())
     return chosen
