@@ -118,7 +118,6 @@ def test_from_import_to_the_first_keystroke_takes_few_clicks(
     hand.click(nia.get_by_label("I write this myself"))
     hand.click(nia.get_by_role("button", name="Start the clock"))
     ready(nia)
-    nia.keyboard.press("Escape")
     nia.keyboard.type("-")
     expect(nia.locator("#editor")).to_have_value("-")
     assert hand.n <= MOST
