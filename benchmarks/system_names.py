@@ -6,9 +6,25 @@ and underscores, and three of the words in its place are not retrievers but orde
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection
 from dataclasses import dataclass
 
+FAMILIES = {
+    "chatgpt": "gpt",
+    "codestral": "mistral",
+    "davinci": "gpt",
+    "ministral": "mistral",
+    "mixtral": "mistral",
+    "o1": "gpt",
+    "o3": "gpt",
+    "o4": "gpt",
+    "palm": "gemini",
+    "qwq": "qwen",
+}
+"""Families that a name does not begin with, by how it begins."""
+SHORTEST = 3
+"""Letters that a family has at least; shorter names are compared whole."""
 PREFIX = "summary_subtopic_"
 ORDER_PREFIX = "fl-ctxt-"
 FULL_CONTEXT = "full-ctxt"
@@ -87,3 +103,12 @@ def setting_name(retriever: str, document_order: str) -> str:
     if retriever:
         return retriever
     return ORDER_PREFIX + document_order if document_order else FULL_CONTEXT
+
+
+def family_of(model: str) -> str:
+    """The family of a model by its name: “gpt” of “openai/gpt-4o” and of “o1”, “claude” of “claude3-opus”."""
+    name = model.casefold().rpartition("/")[2].strip()
+    if listed := next((family for start, family in FAMILIES.items() if name.startswith(start)), ""):
+        return listed
+    letters = re.match(r"[^\W\d_]+", name)
+    return letters[0] if letters and len(letters[0]) >= SHORTEST else name

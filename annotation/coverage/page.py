@@ -169,7 +169,7 @@ def _of_table(table: LabelTable, full: LabelTable, source: Source, look: Look) -
 
 
 AGREEMENT = register(
-    Computation("agreement", options=Look, figures=Figures, compute=_figures, facts=facts_of, revision=5)
+    Computation("agreement", options=Look, figures=Figures, compute=_figures, facts=facts_of, revision=6)
 )
 
 

@@ -45,6 +45,7 @@ class CoverageResults(StudyResults[Look, Figures]):
         {
             "corrected": "needs the verdicts on summaries that nobody labelled",
             "cost": "needs prices and the replies of judges",
+            "family": "needs what judges' models are called",
         }
     )
     published = published_agreement(

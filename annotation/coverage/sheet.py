@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from django.urls import reverse
+from django.utils.http import urlencode
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -37,6 +38,7 @@ from benchmarks.results.sheet import (
     Value,
     choice,
     first_look,
+    nothing,
 )
 from benchmarks.results.writing import is_significant, spoken
 from benchmarks.scoring.stat import Stat
@@ -65,9 +67,9 @@ def sheet(figures: Figures, *, view: View | None = None, beside: Beside | None =
     if not figures.options.people:
         none = ("No labels yet. Figures appear with the first labels; agreement needs two annotators on the same "
                  "items.")  # fmt: skip
-        return Sheet((Note(none, is_empty=True),))
+        return Sheet(first_look(none))
     if not figures.people.n_items:
-        return Sheet((Note("No label is left under these filters.", is_empty=True),))
+        return Sheet(nothing("No label is left under these conditions.", _labelled(figures)))
     view, links = view or View(), beside.links if beside else None
     pages = [_people(figures, beside), _judges(figures, view, links)]
     if figures.bias is not None and figures.bias.rows:
@@ -75,6 +77,14 @@ def sheet(figures: Figures, *, view: View | None = None, beside: Beside | None =
     if figures.rankings:
         pages.append(_systems(figures, view, beside))
     return Sheet(tuple(pages))
+
+
+def _labelled(figures: Figures) -> Iterator[tuple[str, str]]:
+    """All labels, and those of each haystack, with their address."""
+    kept = {"dataset": figures.look.dataset} if figures.look.dataset else {}
+    yield "all labels", f"?{urlencode(kept)}"
+    for haystack in figures.options.haystacks if len(figures.options.haystacks) > 1 else ():
+        yield haystack, f"?{urlencode({**kept, 'haystack': haystack})}"
 
 
 def _page(key: str, title: str, parts: tuple[Part, ...]) -> Section:
@@ -252,13 +262,14 @@ def _bias(figures: Figures, view: View, links: RowLinks | None) -> Section:
         "bias",
         "Bias",
         first_look(
-            length_verdict(rows),
+            f"{length_verdict(rows)} {family_verdict(rows)}",
             cards=Cards("bias-cards", tuple(cards)),
             choice=_judge_choice(figures, view, links),
             chart=next(iter(_drawn(figures, view, links)[1:]), None),
             table=_by_judge("bias-summarizers", "Bias by summarizer", summarizer, judges, by_summarizer,
                             links=links, **points),
             more=(
+                _families(rows),
                 _by_judge(
                     "bias-length", _("Length"), correlation, judges, lengths, **figure,
                     about=("Pearson's r over summaries of the words per bullet (per line of any kind, with "
@@ -271,6 +282,7 @@ def _bias(figures: Figures, view: View, links: RowLinks | None) -> Section:
                 "Judge minus human coverage in percentage points, mean over the summaries of each summarizer. "
                 "Above 0, the judge is more lenient than people. A judge favours long summaries where its "
                 "difference from people correlates with words per bullet.",
+                "Families are known by how names of models begin.",
             ],
             prefix="bias-",
         ),
@@ -279,16 +291,47 @@ def _bias(figures: Figures, view: View, links: RowLinks | None) -> Section:
 
 def length_verdict(rows: Sequence[JudgeBias]) -> str:
     """Which judges favour long or short bullets, beyond what people see in them."""
+    biases = [(row.judge, row.bias.length_and_difference, "r") for row in rows]
+    return _verdict("Length", biases, ("long bullets favoured", "short bullets favoured"))
+
+
+def family_verdict(rows: Sequence[JudgeBias]) -> str:
+    """Which judges favour systems of their own family, or others, beyond what people see in them."""
+    biases = [(row.judge, row.own.scaled(100), row.family) for row in rows]
+    return _verdict("Own family", biases, ("own family favoured", "other families favoured"), Unit.POINTS)
+
+
+def _verdict(
+    of: str, biases: Sequence[tuple[str, Stat, str]], favoured: tuple[str, str], unit: Unit = Unit.FIGURE
+) -> str:
+    """What judges favour, or why that is unknown, those with the same verdict together."""
     said: dict[str, list[str]] = {}
-    for row in rows:
-        stat = row.bias.length_and_difference
+    for judge, stat, what in biases:
         if stat.value is None:
-            said.setdefault("unknown", []).append(f"{row.judge}: {stat.undefined_reason}")
+            said.setdefault(f"unknown: {stat.undefined_reason}", []).append(judge)
             continue
-        favours = "long bullets favoured" if stat.value > 0 else "short bullets favoured"
+        favours = favoured[0] if stat.value > 0 else favoured[1]
         verdict = {True: favours, False: "no significant bias", None: "too little to tell"}[is_significant(stat)]
-        said.setdefault(verdict, []).append(f"{row.judge}, r {spoken(stat, within=True)}")
-    return "Length: " + "; ".join(f"{verdict} ({'; '.join(judges)})" for verdict, judges in said.items()) + "."
+        figure = spoken(stat, unit, is_signed=unit is Unit.POINTS, within=True)
+        said.setdefault(verdict, []).append(f"{judge}, {what} {figure}")
+    return f"{of}: " + "; ".join(f"{verdict} ({'; '.join(judges)})" for verdict, judges in said.items()) + "."
+
+
+def _families(rows: Sequence[JudgeBias]) -> Table:
+    """How much more each judge favours systems of its own family."""
+    how = "judge minus people on summaries by its family, less that on others'"
+    measures = (
+        COUNTED,
+        Measure("difference", "Own family minus others", Unit.SHARE, how, is_signed=True),
+    )
+    return Table(
+        "bias-family",
+        "Own family",
+        (Name("judge", "Judge"), Name("family", "Family")),
+        measures,
+        tuple(Row((row.judge, row.family), {"n": row.own.n_items, "difference": row.own}) for row in rows),
+        about="n counts the labelled summaries by systems of the judge's family.",
+    )
 
 
 def _systems(figures: Figures, view: View, beside: Beside | None) -> Section:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -17,12 +17,22 @@ from annotation.results.table import FULL_CONTEXT, SUMMARIES, Filters, LabelTabl
 from annotation.studies.amounts import pay
 from benchmarks.models import Judge, Summary, Verdict
 from benchmarks.scoring.agreement import percent_agreement, randolph_kappa
-from benchmarks.scoring.comparison import Bias, Correction, Judged, SummaryPair, bias, correct
+from benchmarks.scoring.comparison import (
+    OWN_FAMILY,
+    Bias,
+    Correction,
+    Judged,
+    SummaryPair,
+    bias,
+    correct,
+    own_family,
+)
 from benchmarks.scoring.ranking import kendall_figure, pearson, rank_stat
 from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.stat import Stat, stat_json
 from benchmarks.scoring.summhay import COVERAGES, HALF, Score, worth
 from benchmarks.scoring.sums import DEFAULT, Floats, Resampling, mean_of_defined, shared_draws
+from benchmarks.system_names import family_of
 
 LENGTHS: Mapping[str, Callable[[SummaryInfo], float | None]] = {
     "all_lines": lambda info: info.words_per_line,
@@ -34,12 +44,17 @@ LENGTHS: Mapping[str, Callable[[SummaryInfo], float | None]] = {
 
 @dataclass(frozen=True, slots=True)
 class JudgeBias:
-    """One judge's bias; `by_length` has r of score and of judge minus human with each of the other lengths."""
+    """One judge's bias; `by_length` has r of score and of judge minus human with each of the other lengths.
+
+    `own` is how much more it favours summarizers of its `family` than others.
+    """
 
     judge: str
     bias: Bias
     by_length: Mapping[str, tuple[Stat, Stat]]
     n_summaries: int
+    family: str
+    own: Stat
     score: Score = Score.LABEL
 
 
@@ -59,19 +74,29 @@ def bias_report(table: LabelTable, *, reference: str = MEAN) -> BiasReport:
     rows = []
     with shared_draws():
         for index, judge in enumerate(table.judges):
-            bias_row = _of_judge(table, judge.name, human, table.worth_of_judge(index))
+            family = family_of(judge.model) if judge.model else ""
+            of_family = {info.summarizer for info in table.summaries if family_of(info.summarizer) == family}
+            bias_row = _of_judge(table, judge.name, family, of_family, human, table.worth_of_judge(index))
             rows.append(replace(bias_row, score=table.score_of(index)))
     names = sorted({info.summarizer for info in table.summaries})
     return BiasReport(reference, tuple(names), tuple(rows), int(np.isfinite(human).sum()))
 
 
-def _of_judge(table: LabelTable, name: str, human: Floats, judge: Floats) -> JudgeBias:
+NO_MODEL = "it is no model of a family"
+
+
+def _of_judge(
+    table: LabelTable, name: str, family: str, of_family: Collection[str], human: Floats, judge: Floats
+) -> JudgeBias:
     pairs, infos = summary_pairs(table, human, judge)
     by_length = {
         name: _with_length([(pair, words(info)) for pair, info in zip(pairs, infos, strict=True)])
         for name, words in LENGTHS.items()
     }
-    return JudgeBias(name, bias(pairs, resampling=DEFAULT), by_length, len(pairs))
+    of_own = (
+        own_family(pairs, of_family, resampling=DEFAULT) if family else Stat.undefined(NO_MODEL, method=OWN_FAMILY)
+    )
+    return JudgeBias(name, bias(pairs, resampling=DEFAULT), by_length, len(pairs), family, of_own)
 
 
 def _with_length(rows: Sequence[tuple[SummaryPair, float | None]]) -> tuple[Stat, Stat]:
@@ -148,6 +173,7 @@ def _row_json(row: JudgeBias, reference: str, n_reference: int) -> dict[str, Any
             }
             for name, stat in sorted(bias.by_summarizer.items())
         ],
+        "own_family": {"family": row.family, "n": row.own.n_items, **stat_json({"difference": row.own})},
         "overall": stat_json(
             {
                 "over_summarizers": bias.over_summarizers,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import quote
 
@@ -18,7 +18,7 @@ from annotation.models import Study
 from benchmarks.judges.registry import description_of
 from benchmarks.results.sheet import Card, Cell, Note, Unit
 from benchmarks.scoring.components import Minutes
-from benchmarks.scoring.stat import FEW_CLUSTERS, Stat
+from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import Score
 
 ROWS, ONE_EACH, AS_PAPER = "rows", "rows-one", "paper"
@@ -33,8 +33,8 @@ class Layout:
     """A board with what its words are made of.
 
     `names` are those of retrievers, `query` the address of the page, kept in links, `studies` those that a reader
-    may see. For files `is_whole` has both
-    views of the page.
+    may see. For files `is_whole` has both views of the page. `elsewhere` are haystacks that have rows, where
+    there are none.
     """
 
     board: Board
@@ -43,6 +43,7 @@ class Layout:
     query: QueryDict = field(default_factory=QueryDict)
     studies: tuple[Study, ...] = ()
     is_whole: bool = False
+    elsewhere: Sequence[tuple[str, str]] = ()
 
     def name(self, line: Line) -> str:
         """A row in words."""
@@ -248,8 +249,6 @@ def below(layout: Layout) -> Iterator[Note]:
         "Bold (level_with_best in files): statistically tied with the best, where all systems of the same "
         "subtopics are compared at once. Small figures: 95 % intervals, and the ranks that a row may have."
     )
-    if any(block.n_subtopics < FEW_CLUSTERS for block in layout.board.blocks):
-        gaps.append("Under 10 subtopics the coverage of such intervals is 90–95 %.")
     yield Note(" ".join([ranks, *gaps]))
 
 

@@ -186,6 +186,13 @@ class PositionForm(ViewForm):
         shared = ("haystack", "domain", "judge", "average")
         return urlencode({name: self.data[name] for name in shared if self.data.get(name)})
 
+    def elsewhere(self) -> list[tuple[str, str]]:
+        """Haystacks and datasets with summaries of systems, and their address."""
+        texts = Summary.objects.counted().order_by().filter(haystack=OuterRef("pk"))
+        current = Haystack.objects.current().filter(Exists(texts), is_practice=False)
+        places = [("haystacks", "?")] if current.without_sources().exists() else []
+        return [*places, *((name, f"?{urlencode({'dataset': name})}") for name in self.datasets)]
+
     def offer(self, settings: Mapping[str, str]) -> str:
         """The chosen one of these settings, else the first; it is chosen beside its charts."""
         self.fields.pop("setting", None)
@@ -226,6 +233,21 @@ def unjudged(view: View) -> tuple[list[Haystack], list[Any]]:
     return haystacks, _judges_of({haystack.pk for haystack in haystacks}) if haystacks else []
 
 
+def judges_of_people(view: View) -> list[Judge]:
+    """Other judges than that of a view with verdicts on people's texts on its haystacks. One query."""
+    on_people = _verdicts_in(view.haystacks.values("pk")).filter(summary__origin=Summary.Origin.SESSION)
+    judges = Judge.objects.counted().exclude(pk=view.judge.pk).annotate(first=Subquery(on_people.values("pk")[:1]))
+    return list(judges.exclude(first=None).order_by("name", "-version"))
+
+
+def judged_haystacks(haystacks: QuerySet[Haystack]) -> list[tuple[str, str]]:
+    """Those of these haystacks that have verdicts on summaries of systems, and their address."""
+    texts = Summary.objects.counted().order_by().filter(haystack=OuterRef("pk"))
+    judged = Verdict.objects.counted().order_by().filter(summary=OuterRef("pk"), repeat=0)
+    rows = haystacks.filter(Exists(texts.filter(Exists(judged))))
+    return [(haystack.title, f"?{urlencode({'haystack': str(haystack.uid)})}") for haystack in rows]
+
+
 def _judges_of(haystacks: Collection[int]) -> list[Any]:
     """Judges of any text here but annotated ones, by name, with `n_judged`, how many verdicts on summaries that
     count. One query.
@@ -261,7 +283,7 @@ def _default_of(known: Sequence[Any], haystacks: Collection[int]) -> Any:
     return min(judges, key=rank)
 
 
-def _verdicts_in(haystacks: Collection[int]) -> QuerySet[Verdict]:
+def _verdicts_in(haystacks: Any) -> QuerySet[Verdict]:
     """The verdicts of the judge of the outer query on texts of these haystacks."""
     rows: QuerySet[Verdict] = Verdict.objects.order_by()
     return rows.filter(judge=OuterRef("pk"), summary__haystack__in=haystacks)

@@ -45,6 +45,7 @@ from benchmarks.results.sheet import (
     choice,
     few_clusters,
     first_look,
+    nothing,
 )
 from benchmarks.results.sheet import Row as SheetRow
 from benchmarks.results.stored import look_up
@@ -194,6 +195,7 @@ TEXTS = Measure("n", "Texts", Unit.COUNT)
 class Content:
     """Where texts take their content from; what retrievers are called, and which of their settings is drawn.
 
+    `elsewhere` is what has texts, where there are no rows;
     `kept` is what addresses of rows keep of that of the page, None where texts have no page insight by insight.
     """
 
@@ -203,6 +205,7 @@ class Content:
     names: Mapping[str, str] = field(default_factory=dict)
     setting: str = ""
     kept: str | None = None
+    elsewhere: Sequence[tuple[str, str]] = ()
 
     @property
     def known(self) -> list[Row]:
@@ -234,7 +237,8 @@ class Content:
 def position_sheet(content: Content) -> Sheet:
     """Curves of one setting, all rows, sensitivity to position, and scores where the content lies late."""
     if not content.rows:
-        return Sheet(first_look("There is no summary of a system and no finished text of a person here."))
+        none = "There is no summary of a system and no finished text of a person here."
+        return Sheet(nothing(none, content.elsewhere))
     drawings, rows = tuple(_drawings(content)), _all_rows(content)
     settings = [(name, content.names.get(name, name)) for name in content.settings]
     whose = choice("setting", "Documents from", settings, content.setting)
@@ -475,6 +479,7 @@ class PositionPage(ScopePage[PositionRows]):
             names=names,
             setting=self.form.offer({name: names[name] for name in content.settings}),
             kept=self.form.kept(),
+            elsewhere=() if content.rows else self.form.elsewhere(),
         )
         shown = (name for row in content.known if row.positions for name in row.positions.by_position)
         judged = Judged((view.judge.pk,) if view else (), others=models_of(shown))

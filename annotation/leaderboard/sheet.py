@@ -27,7 +27,7 @@ from annotation.leaderboard.board import PEOPLE, Block, Board, Line, View
 from annotation.leaderboard.forms import TITLES
 from annotation.leaderboard.people import section
 from annotation.leaderboard.ratings import is_detail, models_of, title_of
-from benchmarks.leaderboard.board import family_of, writers_of
+from benchmarks.leaderboard.board import of_the_makers
 from benchmarks.models import Subtopic
 from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import (
@@ -47,6 +47,7 @@ from benchmarks.results.sheet import (
     Unit,
     Value,
     first_look,
+    nothing,
 )
 from benchmarks.scoring.leaderboard import WORDS
 from benchmarks.scoring.stat import Stat
@@ -61,7 +62,8 @@ def sheet(layout: Layout) -> Sheet:
     """All that a page, a file or the console shows of a leaderboard."""
     board = layout.board
     if not board.lines:
-        return Sheet(first_look("This judge has not been run on any system summary in this selection."))
+        none = "This judge has not been run on any system summary in this selection."
+        return Sheet(nothing(none, layout.elsewhere))
     chart = board_chart(board, layout.names, str(layout.view.judge), url_of=layout.rows_url)
     parts = first_look(
         answer(layout),
@@ -116,8 +118,8 @@ def rows_table(layout: Layout) -> Table:
         lines = _one_each(lines)
     titles = block_titles(board)
     block_of = {line.key: at for at, block in enumerate(board.blocks) for line in block.lines}
-    families = writers_of(layout.view.haystacks)
-    rows = tuple(_row(layout, line, block_of[line.key], titles, families) for line in lines)
+    makers = of_the_makers({line.entry.system for line in lines}, layout.view.haystacks)
+    rows = tuple(_row(layout, line, block_of[line.key], titles, makers) for line in lines)
     measures = [
         measure for measure in _measures(layout) if any(row.number(measure.key) is not None for row in rows)
     ]
@@ -184,7 +186,7 @@ def _score(key: str, title: Text, how: str = "", *, is_signed: bool = False, is_
     return Measure(key, title, Unit.POINTS, how, is_signed=is_signed, is_extra=is_extra, has_badge=False)
 
 
-def _row(layout: Layout, line: Line, block: int, titles: Sequence[str], families: Collection[str]) -> Row:
+def _row(layout: Layout, line: Line, block: int, titles: Sequence[str], makers: Collection[str]) -> Row:
     people = layout.board.people
     stats = {name: stat if name == WORDS else stat.scaled(100) for name, stat in line.row.stats.items()}
     words = stats[WORDS].value
@@ -218,7 +220,7 @@ def _row(layout: Layout, line: Line, block: int, titles: Sequence[str], families
         _names(layout, line),
         values,
         url=layout.rows_url(line),
-        marks=_marks(line, families),
+        marks=_marks(line, makers),
         is_people=line.is_people,
         group=titles[block],
     )
@@ -236,9 +238,9 @@ def _rank(line: Line) -> Stat | None:
     return Stat(rank.rank, n, low=rank.low, high=rank.high, method=METHOD, interval_reason=reason)
 
 
-def _marks(line: Line, families: Collection[str]) -> tuple[Mark, ...]:
+def _marks(line: Line, makers: Collection[str]) -> tuple[Mark, ...]:
     marks = []
-    if not line.is_people and family_of(line.entry.system) in families:
+    if not line.is_people and line.entry.system in makers:
         title = "a model of this family made a haystack of this selection, and may favour it"
         marks.append(Mark("family of the generator", title, warns=True))
     if line.writers is not None:

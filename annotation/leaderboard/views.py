@@ -18,7 +18,7 @@ from django.views.decorators.http import require_safe
 
 from annotation.leaderboard.answer import Layout
 from annotation.leaderboard.board import LEADERBOARD, Board, Line, Look, View
-from annotation.leaderboard.forms import TITLES, ViewForm, unjudged
+from annotation.leaderboard.forms import TITLES, ViewForm, judged_haystacks, judges_of_people, unjudged
 from annotation.leaderboard.people import key_of, times_json
 from annotation.leaderboard.ratings import beside_systems
 from annotation.leaderboard.sheet import judged_in, sheet
@@ -277,7 +277,9 @@ def leaderboard(request: HtmxHttpRequest) -> HttpResponse:
     context |= {"downloads_template": "annotation/_leaderboard_files.html", "publishes": True}
     if view is not None and board is not None:
         context |= {"judge": view.judge, "unjudged": unjudged(view)}
-        context["sheet"] = laid_out(board, view, request, studies)
+        context["of_people"] = judges_of_people(view) if board.people is None else []
+        elsewhere = () if board.lines else judged_haystacks(form.haystacks)
+        context["sheet"] = laid_out(board, view, request, studies, elsewhere=elsewhere)
         context["files_url"] = reverse("annotation:leaderboard-figures", args=["x"]).removesuffix("x")
     return page(request, "annotation/leaderboard.html", context, part="board")
 
@@ -348,10 +350,11 @@ def laid_out(
     *,
     has_keys: bool = False,
     is_whole: bool = False,
+    elsewhere: Sequence[tuple[str, str]] = (),
 ) -> Sheet:
     """The sheet of a board as its address asks for it; with `has_keys` retrievers have their names of files."""
     names = {setting: setting for setting in board.settings} if has_keys else names_of(board.settings)
-    return sheet(Layout(board, view, names, request.GET, tuple(studies), is_whole))
+    return sheet(Layout(board, view, names, request.GET, tuple(studies), is_whole, elsewhere))
 
 
 def studies_of(request: HttpRequest) -> QuerySet[Study]:

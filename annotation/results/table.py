@@ -26,7 +26,7 @@ FULL_CONTEXT = "full context"
 class Rater:
     """A person or a judge; `pseudonym` is what leaves the site, `cost` what the judge's answers cost.
 
-    `fitted_on` are keys of the haystacks whose labels a judge was fitted on.
+    `fitted_on` are keys of the haystacks whose labels a judge was fitted on, `model` its model, if any.
     """
 
     key: str
@@ -37,6 +37,7 @@ class Rater:
     cost_reason: str = ""
     cost_method: str = "usage at the price table"
     fitted_on: frozenset[str] = frozenset()
+    model: str = ""
 
 
 @dataclass(frozen=True, slots=True)

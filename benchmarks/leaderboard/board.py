@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -18,7 +17,7 @@ from benchmarks.scoring import summhay, text
 from benchmarks.scoring.leaderboard import Scored
 from benchmarks.scoring.summhay import Score
 from benchmarks.scoring.text import words_per_bullet
-from benchmarks.system_names import is_people, setting_name
+from benchmarks.system_names import family_of, is_people, setting_name
 
 TOP, BOTTOM, RANDOM = "fl-ctxt-sort", "fl-ctxt-rev-sort", "full-ctxt"
 """The published orders of the full context: documents of the subtopic first, last, and at random."""
@@ -80,22 +79,12 @@ def place_of(haystack: str, subtopic: str) -> str:
     return f"{haystack} {subtopic}"
 
 
-SHORTEST = 3
-"""Letters that a family has at least; shorter names are compared whole."""
-
-
-def family_of(model: str) -> str:
-    """The family of a model by its name: “gpt” of “openai/gpt-4o”, “claude” of “claude3-opus”."""
-    name = model.casefold().rpartition("/")[2].strip()
-    letters = re.match(r"[^\W\d_]+", name)
-    return letters[0] if letters and len(letters[0]) >= SHORTEST else name
-
-
-def writers_of(haystacks: QuerySet[Haystack]) -> frozenset[str]:
-    """The families of the models that made haystacks, as far as these say so. One query."""
+def of_the_makers(systems: Iterable[str], haystacks: QuerySet[Haystack]) -> frozenset[str]:
+    """Those of these systems whose family made a haystack, as far as haystacks say so. One query."""
     stated = haystacks.order_by().values_list("metadata__models", flat=True)
-    named = (values.values() for values in stated if isinstance(values, dict))
-    return frozenset(family_of(str(name)) for names in named for name in names if name)
+    named = {str(name) for values in stated if isinstance(values, dict) for name in values.values() if name}
+    families = {family_of(name) for name in named}
+    return frozenset(system for system in systems if family_of(system) in families)
 
 
 def scores_of(

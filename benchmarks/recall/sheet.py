@@ -46,6 +46,7 @@ from benchmarks.results.sheet import (
     Value,
     all_cards,
     first_look,
+    nothing,
     values_of,
 )
 from benchmarks.results.writing import is_significant, spoken
@@ -171,7 +172,7 @@ LENGTHS = ("document_length", "response_length")
 class Beside:
     """What is known beside the figures: what the judge is, what people found of judges, which key points count.
 
-    `is_narrowed` says that only some responses were asked for.
+    `is_narrowed` says that only some responses were asked for, `elsewhere` are the datasets that have figures.
     """
 
     about: str = ""
@@ -179,6 +180,7 @@ class Beside:
     checked: Stat | None = None
     verified: Verified | None = None
     is_narrowed: bool = False
+    elsewhere: Sequence[tuple[str, str]] = ()
 
 
 TITLES = {
@@ -193,7 +195,7 @@ TITLES = {
 def sheet(figures: RecallFigures, beside: Beside, *, judge: str = "") -> Sheet:
     """All that is shown of one judge, or without one of all, each in rows of its own."""
     if not figures.n_responses and beside.is_narrowed:
-        return Sheet(first_look("No response has all that is chosen above."))
+        return Sheet(nothing("No response has all that is chosen above.", beside.elsewhere))
     if not figures.judges:
         text = (
             "No judge has verdicts on these responses yet."
@@ -201,7 +203,7 @@ def sheet(figures: RecallFigures, beside: Beside, *, judge: str = "") -> Sheet:
             else "There are no responses here."
         )
         start = Fragment("benchmarks/_recall_start.html", {"n_responses": figures.n_responses})
-        return Sheet((Note(text, is_empty=True), start))
+        return Sheet((*nothing(text, beside.elsewhere), start))
     shown = figures.of(judge) if judge else figures
     more = (
         Section("accuracy", "How well judges agree with people", (_accuracy(shown, beside.measured),)),

@@ -36,6 +36,7 @@ from benchmarks.models import (
     ResponsePointCheck,
     System,
 )
+from benchmarks.models.querysets import counted_judges
 from benchmarks.questions.sets import names
 from benchmarks.recall import people
 from benchmarks.recall.people import Version
@@ -265,6 +266,13 @@ LONGEST = 300
 """No name that is filtered by is longer."""
 
 
+def _judged_datasets() -> list[tuple[str, str]]:
+    """The datasets with responses that a judge has judged, and where their figures are."""
+    verdicts = PointVerdict.objects.filter(counted_judges("judge__"), premise=Premise.RESPONSE, repeat=0)
+    names = verdicts.order_by("response__question__dataset").values_list("response__question__dataset", flat=True)
+    return [(name, f"?{urlencode({'dataset': name})}") for name in names.distinct()]
+
+
 class RecallPage(FigurePage[RecallFigures]):
     """Figures of one judge, filtered by the address; all figures, a table or a chart of them as a file.
 
@@ -317,6 +325,7 @@ class RecallPage(FigurePage[RecallFigures]):
             measured={self.judge: people.measured(self.request.user, judge)} if judge else {},
             checked=share_right(judge=self.judge, dataset=query.get("dataset", "")),
             verified=self.verified,
+            elsewhere=() if self.counted.judges else _judged_datasets(),
             is_narrowed=any(query.get(name) for name in ("dataset", "category", "domain", "system", "points")),
         )
 

@@ -370,6 +370,13 @@ def first_look(
     )
 
 
+def nothing(answer: Text, elsewhere: Iterable[tuple[Text, str]] = (), **more: Any) -> tuple[Part, ...]:
+    """The parts of a page where nothing is left of what was chosen: why, and links to what has data."""
+    places = [*elsewhere]
+    shown = Fragment("results/_elsewhere.html", {"places": places}) if places else None
+    return first_look(answer, choice=shown, **more)
+
+
 def all_cards(cards: Cards) -> tuple[Part, ...]:
     """Headline figures of which a page shows more than the first, below them."""
     rest = cards.cards[MOST_CARDS:]

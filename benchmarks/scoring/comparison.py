@@ -12,7 +12,7 @@ draw of those that the judge saw, and only then.
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -255,6 +255,41 @@ def _mean_of_means(rows: Sequence[SummaryPair], summarizers: Sequence[str], resa
         sums[index, column], sums[index, width + column] = row.judge - row.human, 1.0
     keys = [row.cluster for row in rows]
     return figure_of(figure, sums, clusters=keys, n_items=len(rows), resampling=resampling)
+
+
+OWN_FAMILY = "own family minus others, means over summaries"
+
+
+def own_family(
+    rows: Sequence[SummaryPair], of_family: Collection[str], *, resampling: Resampling | None = None
+) -> Stat:
+    """How much more a judge is above the human on summaries of summarizers `of_family` than on those of others.
+
+    n counts its own summaries. Undefined without any, or without any of others; no interval where its own, or
+    others', are in too few clusters.
+    """
+    is_own = np.array([row.summarizer in of_family for row in rows], dtype=bool)
+    sides = [
+        {row.cluster for row, mine in zip(rows, is_own, strict=True) if mine == side} for side in (True, False)
+    ]
+    n = int(is_own.sum())
+    if not all(sides):
+        reason = NONE_OF_OTHERS if n else NONE_OWN
+        return Stat.undefined(reason, n_items=n, method=OWN_FAMILY)
+    gaps = np.array([row.judge - row.human for row in rows])
+    sums = np.column_stack([gaps * is_own, is_own, gaps * ~is_own, ~is_own])
+    figure = Figure(OWN_FAMILY, _gap_of_means, NO_SUMMARIES, (-2.0, 2.0))
+    stat = figure_of(figure, sums, clusters=[row.cluster for row in rows], n_items=n, resampling=resampling)
+    reason = few(min(map(len, sides)), min(n, len(rows) - n), items="summaries of its own family, or of others")
+    return replace(stat, low=None, high=None, interval_reason=reason) if reason else stat
+
+
+NONE_OWN, NONE_OF_OTHERS = "no labelled summary is of its family", "all labelled summaries are of its family"
+
+
+def _gap_of_means(totals: Floats) -> Floats:
+    ours, n_ours, others, n_others = totals.T
+    return divide(ours, n_ours) - divide(others, n_others)
 
 
 POWERED = "labels plus λ times the judge's difference between all and labelled texts, by stratum"

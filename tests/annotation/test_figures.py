@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import time
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
+from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.coverage.collect import coverage_table, data_version
@@ -25,6 +27,7 @@ from benchmarks.scoring.summhay import Verdict as Said
 from benchmarks.scoring.sums import Resampling
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.makers import NOW
+from tests.running import json_of
 
 
 @pytest.fixture
@@ -264,6 +267,24 @@ def test_bias_is_judge_minus_human_by_summarizer(study: Study, table: LabelTable
     assert row.bias.by_summarizer["alpha"].value == pytest.approx(1 - np.mean(labels))
     assert row.bias.over_insights.n_items == 36
     assert row.bias.length_and_score.undefined_reason == "one side is constant"
+
+
+def test_the_family_of_a_judge_is_known_by_its_name(ada: Any, login: Any) -> None:
+    summaries = make_summaries(summarizers=("openai/gpt-4o", "claude-3"))
+    study = make_labelled_study(summaries=summaries, judges=("o1", "published"), researcher=ada)
+    ours = Verdict.objects.filter(judge__name="o1", summary__system__summarizer="openai/gpt-4o")
+    ours.update(coverage="full", lines=[2], is_linked=True)
+
+    def own_families() -> dict[str, Any]:
+        return {row["judge"]: row["own_family"] for row in json_of("report", "bias", "--study", study.name)}
+
+    first = own_families()
+    assert (first["o1"]["family"], first["o1"]["n"]) == ("gpt", 6)
+    assert first["o1"]["difference"] > 0
+    assert (first["published"]["difference"], first["published"]["family"]) == (None, "published")
+    assert first["published"]["reasons"]["difference"] == "no labelled summary is of its family"
+    shown = login(ada).get(reverse("annotation:study-figures", args=[study.uid]), {"view": "bias"}).text
+    assert "Own family: " in shown
 
 
 def test_filters_choose_items_people_and_guidelines(table: LabelTable) -> None:

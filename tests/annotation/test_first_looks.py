@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from html import unescape
 from typing import Any
 
 import pytest
@@ -10,12 +11,15 @@ from django.urls import reverse
 
 from annotation.kinds import kind_named
 from annotation.studies import lifecycle
+from benchmarks.models import Haystack
 from benchmarks.results.sheet import MOST_CARDS, Card, Cards, Fragment, Note, Section, first_look
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.annotation.little import ALL, MAKERS
 from tests.annotation.test_validation import make as make_validation
 from tests.annotation.test_validation import make_judged, say
 from tests.makers import NOW
+from tests.makers_recall import make_judge, make_response
+from tests.makers_recall import say as say_of_points
 
 MOST_LINKS, MOST_WORDS, MOST_FIELDS = 25, 400, 1
 HIDDEN = (
@@ -50,6 +54,30 @@ def test_a_validated_judge_is_an_answer_four_cards_and_a_table(ada: Any, ben: An
     seen = assert_answers_first(reverse("annotation:study-figures", args=[study.uid]), login(ada))
     assert "People confirm 33.3 %" in seen
     assert "They agree with each other on 100.0 %" in seen
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("address", "chosen"),
+    [
+        ("annotation:leaderboard", "haystack"),
+        ("annotation:content-positions", "haystack"),
+        ("annotation:study-figures", "domain"),
+        ("benchmarks:recall", "dataset"),
+    ],
+)
+def test_where_nothing_is_left_links_lead_to_what_has_data(
+    address: str, chosen: str, ada: Any, login: Any
+) -> None:
+    study = make_labelled_study(summaries=make_summaries(), researcher=ada)
+    say_of_points(make_judge("owl"), make_response("q1", system="alpha", n_points=2), ["yes", "no"])
+    empty = Haystack.objects.create(key="empty", title="Empty", created_at=NOW)
+    client, page = login(ada), reverse(address, args=[study.uid] if "study" in address else [])
+    shown = client.get(page, {chosen: empty.uid}).text
+    [elsewhere] = re.findall(r'<p class="small" id="elsewhere">.*?</p>', shown, flags=re.DOTALL)
+    first, *_others = re.findall(r'href="([^"]+)"', elsewhere)
+    assert 'id="elsewhere"' not in (led := client.get(page + unescape(first)).text)
+    assert 'class="answer"' in led
 
 
 def assert_answers_first(address: str, client: Any) -> str:

@@ -139,6 +139,9 @@ def test_the_judge_is_one_of_the_selection_and_haystacks_without_it_are_named(
     assert str(everything.context["view"].judge) == "lexical-2", "who has judged people"
     assert f"lexical-2 has no verdicts on {imported.title}." in flat(everything.text)
     assert f'href="?judge={published.uid}">published</a>' in flat(everything.text)
+    without = flat(reader.get("", {"judge": published.uid}).text)
+    assert "published has judged no text of people here." in without
+    assert f'href="?judge={lexical.uid}">lexical-2</a>' in without
     for asked in ({}, {"judge": lexical.uid}):
         page = reader.get("", {"haystack": imported.uid} | asked)
         assert page.context["view"].judge == published
@@ -151,6 +154,7 @@ def test_the_judge_is_one_of_the_selection_and_haystacks_without_it_are_named(
     page = reader.get("", {"haystack": nobody.uid})
     assert 'name="haystack"' in page.text, "one can choose another"
     assert "has no verdicts on Piers." in flat(page.text)
+    assert f'href="?haystack={imported.uid}">{imported.title}</a>' in flat(page.text)
 
 
 def test_the_page_answers_in_a_sentence_and_a_few_figures(people: Study, reader: Reader) -> None:

@@ -16,10 +16,11 @@ from django.db.models import Count
 
 from annotation.leaderboard import views
 from annotation.models import Session
-from benchmarks.leaderboard.board import family_of, scores_of
+from benchmarks.leaderboard.board import scores_of
 from benchmarks.models import Haystack, Insight, Judge, Summary, System, Verdict
 from benchmarks.results.stored import forget_all
 from benchmarks.scoring.components import Minutes
+from benchmarks.system_names import family_of
 from tests.annotation.leaderboard.board import BOTH, CELLS, FIRST, MINUTE, PAGE, Reader, judged, report, written
 from tests.conftest import make_user
 from tests.makers import NOW, flat, make_haystack, make_writing_study
@@ -173,7 +174,13 @@ def test_a_system_of_the_generators_family_is_marked(tmp_path: Path, ada: Any, l
 
 @pytest.mark.parametrize(
     ("model", "family"),
-    [("openai/gpt-4o", "gpt"), ("gpt4o-mini", "gpt"), ("claude3-opus", "claude"), ("o1", "o1"), ("", "")],
+    [
+        ("openai/gpt-4o", "gpt"),
+        ("gpt4o-mini", "gpt"),
+        ("claude3-opus", "claude"),
+        ("o1", "gpt"),
+        ("", ""),
+    ],
 )
 def test_the_family_of_a_model_is_the_word_that_its_name_begins_with(model: str, family: str) -> None:
     assert family_of(model) == family
