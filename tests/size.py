@@ -14,17 +14,17 @@ from pathlib import Path
 
 CORE = ("annotation", "benchmarks", "summhay_site")
 BOUNDS = {
-    "lines": 121_606,
-    "files": 606,
-    "lines of the core": 105_128,
-    "lines of extensions": 13_085,
+    "lines": 123_237,
+    "files": 613,
+    "lines of the core": 106_907,
+    "lines of extensions": 12_937,
     "lines of the bench": 3_212,
-    "net lines": 75_859,
-    "modules with one importer": 75,
-    "modules under 80 lines": 46,
+    "net lines": 77_287,
+    "modules with one importer": 76,
+    "modules under 80 lines": 45,
     "dataclasses": 644,
     "modules outside kinds that name one": 0,
-    "lines of tests": 75_291,
+    "lines of tests": 76_649,
 }
 EXEMPT = re.compile(
     r"/(migrations|management/commands)/|(__init__|apps|urls|admin|kind|tasks)\.py$|^bench/|^[^/]+$"
