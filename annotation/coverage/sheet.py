@@ -69,7 +69,7 @@ def sheet(figures: Figures, *, view: View | None = None, beside: Beside | None =
                  "items.")  # fmt: skip
         return Sheet(first_look(none))
     if not figures.people.n_items:
-        return Sheet(nothing("No label is left under these conditions.", _labelled(figures)))
+        return Sheet(nothing("No label is left under these filters.", _labelled(figures)))
     view, links = view or View(), beside.links if beside else None
     pages = [_people(figures, beside), _judges(figures, view, links)]
     if figures.bias is not None and figures.bias.rows:
@@ -308,7 +308,7 @@ def _verdict(
     said: dict[str, list[str]] = {}
     for judge, stat, what in biases:
         if stat.value is None:
-            said.setdefault(f"unknown: {stat.undefined_reason}", []).append(judge)
+            said.setdefault("unknown", []).append(f"{judge}: {stat.undefined_reason}")
             continue
         favours = favoured[0] if stat.value > 0 else favoured[1]
         verdict = {True: favours, False: "no significant bias", None: "too little to tell"}[is_significant(stat)]

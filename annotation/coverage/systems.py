@@ -82,7 +82,7 @@ def bias_report(table: LabelTable, *, reference: str = MEAN) -> BiasReport:
     return BiasReport(reference, tuple(names), tuple(rows), int(np.isfinite(human).sum()))
 
 
-NO_MODEL = "it is no model of a family"
+NO_MODEL = "not a model"
 
 
 def _of_judge(

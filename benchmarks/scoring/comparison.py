@@ -284,7 +284,7 @@ def own_family(
     return replace(stat, low=None, high=None, interval_reason=reason) if reason else stat
 
 
-NONE_OWN, NONE_OF_OTHERS = "no labelled summary is of its family", "all labelled summaries are of its family"
+NONE_OWN, NONE_OF_OTHERS = "no summary of its family", "no summary of others"
 
 
 def _gap_of_means(totals: Floats) -> Floats:

@@ -282,7 +282,7 @@ def test_the_family_of_a_judge_is_known_by_its_name(ada: Any, login: Any) -> Non
     assert (first["o1"]["family"], first["o1"]["n"]) == ("gpt", 6)
     assert first["o1"]["difference"] > 0
     assert (first["published"]["difference"], first["published"]["family"]) == (None, "published")
-    assert first["published"]["reasons"]["difference"] == "no labelled summary is of its family"
+    assert first["published"]["reasons"]["difference"] == "no summary of its family"
     shown = login(ada).get(reverse("annotation:study-figures", args=[study.uid]), {"view": "bias"}).text
     assert "Own family: " in shown
 

@@ -142,8 +142,8 @@ def test_a_judge_that_is_kinder_to_its_own_family_favours_it() -> None:
     rows = [pair("gpt-4o", 0.3, 1), pair("gpt-4", 0.1, 2), pair("jay", 0.0, 1), pair("jay", -0.1, 2)]
     few = own_family(rows, {"gpt-4o", "gpt-4"}, resampling=Resampling(n_resamples=200))
     assert (few.value, few.n_items, few.low) == (pytest.approx((0.3 + 0.1) / 2 - (0.0 - 0.1) / 2), 2, None)
-    assert own_family(rows, {"owl"}).undefined_reason == "no labelled summary is of its family"
-    assert own_family(rows[:2], {"gpt-4o", "gpt-4"}).undefined_reason == "all labelled summaries are of its family"
+    assert own_family(rows, {"owl"}).undefined_reason == "no summary of its family"
+    assert own_family(rows[:2], {"gpt-4o", "gpt-4"}).undefined_reason == "no summary of others"
     many = [pair(name, gap * (at % 3), at) for at in range(9) for name, gap in (("gpt-4o", 0.2), ("jay", 0.1))]
     gap_of_means = own_family(many, {"gpt-4o"}, resampling=Resampling(n_resamples=200))
     assert gap_of_means.value == pytest.approx(0.1)
