@@ -139,8 +139,10 @@ def cards(layout: Layout) -> Iterator[Card]:
     if best is not None and best.minutes is not None:
         minutes = minutes_cell(best.minutes)
         between = f" (95 % CI {str(minutes.aside).replace(' – ', ' to ')})" if minutes.aside else ""
-        about = f"min of active time people need to match the best system{between}"
-        yield Card("minutes", "People need", best.minutes.value, Unit.MINUTES, about, text=minutes.text)
+        about = f"min of active time until people match the best system{between}"
+        if not math.isfinite(best.minutes.value):
+            about = f"people do not match the best system within their time{between}"
+        yield Card("minutes", "Minutes people need", best.minutes.value, Unit.MINUTES, about, text=minutes.text)
     elif people is None:
         yield Card("rows", "Rows", len(board.lines), Unit.COUNT, "systems with their documents")
     n_insights = max(line.row.n_insights for line in block.lines if not line.is_people or best is None)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from django.db.models import Sum
 
 from annotation.models import RatingLabel, Study
 from annotation.results.study import OfStudy, study_or_gone
@@ -144,7 +145,8 @@ def facts(options: OfStudy) -> object:
     judges = list(Judge.objects.counted().order_by("pk").values_list("pk", "name", "version"))
     rated = Haystack.objects.filter(pk__in=study.label_items.order_by().values("summary__haystack"))
     items = study.label_items.all()
-    return totals(labels, verdicts, items), judges, contents(rated), names_of(study, public=False)
+    times = study.label_tasks.aggregate(Sum("active_ms"))  # the headline says who is slow
+    return totals(labels, verdicts, items), judges, contents(rated), names_of(study, public=False), times
 
 
 RATING = register(

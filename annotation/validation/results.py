@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from django.db.models import Count
+from django.db.models import Count, Sum
 from django.urls import reverse
 from django.utils import timezone
 
@@ -157,7 +157,8 @@ def facts(options: OfStudy) -> object:
     labels = EntailmentLabel.objects.filter(study=study).for_figures()
     items = list(study.label_items.order_by("pk").values_list(*FIELDS[2:]))
     settings = (str(judge), plan.shows_verdict, plan.asks_why_not)
-    return totals(labels, verdicts_of(judge)), names_of(study, public=False), items, settings
+    times = study.label_tasks.aggregate(Sum("active_ms"))  # the headline says who is slow
+    return totals(labels, verdicts_of(judge)), names_of(study, public=False), items, settings, times
 
 
 VALIDATION = register(Computation("validation", options=OfStudy, figures=Results, compute=_compute, facts=facts))
