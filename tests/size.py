@@ -14,12 +14,12 @@ from pathlib import Path
 
 CORE = ("annotation", "benchmarks", "summhay_site")
 BOUNDS = {
-    "lines": 123_237,
+    "lines": 123_242,
     "files": 613,
-    "lines of the core": 106_907,
+    "lines of the core": 106_912,
     "lines of extensions": 12_937,
     "lines of the bench": 3_212,
-    "net lines": 77_287,
+    "net lines": 77_291,
     "modules with one importer": 76,
     "modules under 80 lines": 45,
     "dataclasses": 644,
