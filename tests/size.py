@@ -24,7 +24,7 @@ BOUNDS = {
     "modules under 80 lines": 45,
     "dataclasses": 644,
     "modules outside kinds that name one": 0,
-    "lines of tests": 76_649,
+    "lines of tests": 76_650,
 }
 EXEMPT = re.compile(
     r"/(migrations|management/commands)/|(__init__|apps|urls|admin|kind|tasks)\.py$|^bench/|^[^/]+$"

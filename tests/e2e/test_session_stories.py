@@ -69,7 +69,8 @@ def test_a_session_outlives_its_server_and_ends_as_a_curve(desk: Desk, site: Sit
 
     page.get_by_role("button", name="Submit…").click()
     facts = page.get_by_role("dialog").locator("dl")
-    expect(facts).to_contain_text(re.compile(r"Bullets\s*3\s+for \d+ insights\s*Bullets without a citation\s*0\s"))
+    said = r"Bullets\s*3\s+· \d+ insights to find\s*Bullets without a citation\s*0\s"
+    expect(facts).to_contain_text(re.compile(said))
     expect(page.get_by_role("button", name="Keep writing")).to_be_focused()
     page.get_by_role("dialog").get_by_role("button", name="Submit", exact=True).click()
     page.get_by_role("heading", name="Your summary is submitted").wait_for()

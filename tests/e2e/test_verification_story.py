@@ -120,7 +120,7 @@ def test_two_people_verify_by_keyboard_and_one_comes_back_to_the_middle_of_an_it
     vera.keyboard.type("paragraph 7 ON THE")
     expect(vera.locator("[data-count]")).to_have_text("3 in 2 documents")
     press(vera, "Enter Escape f")
-    expect(vera.locator("[data-count]")).to_have_text("1 of 3")
+    expect(vera.locator("[data-count]")).to_have_text("1 of 3, in 2 documents")
     expect(vera.locator("[data-flag]")).to_have_attribute("aria-pressed", "true")
     expect(vera.locator(".documents")).to_be_focused()
 

@@ -38,7 +38,7 @@ async function send(session, kept) {
     if (isOld) tell(sentence("unsent"), { session });
     return !isOld;
   }
-  try { localStorage.removeItem(`clips:${session}`); } catch { /* nothing was kept */ }
+  try { for (const name of ["clips", "colours"]) localStorage.removeItem(`${name}:${session}`); } catch { /* nothing was kept */ }
   let late = null;
   for (const copy of kept) { // the newest last, so that the server knows it as the newest
     const answer = await deliver(copy);
