@@ -16,7 +16,7 @@ from django.db.models import Q, QuerySet
 
 from benchmarks import audit
 from benchmarks.access.sight import whole_site
-from benchmarks.models import Haystack, JudgeRun, Question, ResearchGroup, SourceSample
+from benchmarks.models import Haystack, JudgeRun, Question, ResearchGroup, SentSummary, SourceSample
 
 GROUPS_OF_ITEMS = {
     "summary": ("summary__haystack__group",),
@@ -25,8 +25,16 @@ GROUPS_OF_ITEMS = {
     "draft": ("draft__subtopic__haystack__group", "draft__question__group"),
 }
 """By what an item of a run is about, how the research group of its text is reached."""
-GROUPS_OF_OTHERS: dict[str, Callable[[JudgeRun], set[int]]] = {}
-"""By the name of a task of an extension, the research groups of what its runs are about."""
+
+
+def _of_sent(run: JudgeRun) -> set[int]:
+    rows = SentSummary._base_manager.filter(pk__in=run.items.values("other")).order_by()
+    rows = rows.exclude(subtopic__haystack__group=None)
+    return set(rows.values_list("subtopic__haystack__group", flat=True))
+
+
+GROUPS_OF_OTHERS: dict[str, Callable[[JudgeRun], set[int]]] = {JudgeRun.Task.SENT: _of_sent}
+"""By the name of a task, the research groups of what its runs are about where items only have a key."""
 FOLLOWING: list[Callable[..., QuerySet[JudgeRun]]] = []
 """Give what extensions have of `haystacks` (keys) or a `dataset` to the group `to`; the runs of that come back."""
 
@@ -144,6 +152,8 @@ def move_haystacks(
         Question.objects.filter(haystack__in=keys).update(group=to)
         _regroup(JudgeRun.objects.filter(items__summary__haystack__in=keys))
         _regroup(JudgeRun.objects.filter(items__draft__subtopic__haystack__in=keys))
+        sent = SentSummary.objects.filter(subtopic__haystack__in=keys).values("pk")
+        _regroup(JudgeRun.objects.filter(task=JudgeRun.Task.SENT, items__other__in=sent))
         for move in FOLLOWING:
             _regroup(move(to=to, haystacks=keys))
         _regroup_of_questions(Question.objects.filter(haystack__in=keys))

@@ -51,15 +51,19 @@ class TokenQuerySet(models.QuerySet["Token"]):
 
 
 class Token(models.Model):
-    """Lets a program read what a person may read; only its hash is stored."""
+    """Lets a program read what a person may read, or have summaries scored; only its hash is stored."""
 
     class Scope(models.TextChoices):
         READ = "read", "Read"
+        SCORE = "score", "Score summaries"
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     user = models.ForeignKey(User, on_delete=models.CASCADE, related_name="tokens")
     name = models.CharField(max_length=80)
     scope = models.CharField(max_length=10, choices=Scope, default=Scope.READ)
+    budget = models.DecimalField(
+        max_digits=12, decimal_places=4, null=True, blank=True, help_text="In US dollars, of each judge."
+    )
     sha256 = models.CharField(max_length=64, unique=True)
     made_at = models.DateTimeField()
     ends_at = models.DateTimeField(null=True, blank=True)
@@ -70,7 +74,7 @@ class Token(models.Model):
 
     class Meta:
         ordering = ["-made_at"]
-        constraints = [models.CheckConstraint(condition=Q(scope__in=["read"]), name="token_scope_known")]
+        constraints = [models.CheckConstraint(condition=Q(scope__in=["read", "score"]), name="token_scope_known")]
 
     def __str__(self) -> str:
         return self.name

@@ -104,7 +104,7 @@ HELD = (
     Held.of(Token, "tokens", Subject.ACCOUNT, Seen.SELF, Erased.ALWAYS,
         gettext_lazy("Tokens for programs: what the person called them, when they were made, used and end."),
         gettext_lazy("So that programs may read what the person may read, and nobody else."), user="user",
-        fields="name scope made_at ends_at used_at revoked_at", opens="sha256", technical="uid",
+        fields="name scope budget made_at ends_at used_at revoked_at", opens="sha256", technical="uid",
         setting="RETAIN_INACTIVE_DAYS"),
     Held.of(Webhook, "webhooks", Subject.ACCOUNT, Seen.SELF, Erased.ALWAYS,
         gettext_lazy("Addresses that are told of events, and of which."),

@@ -113,7 +113,7 @@ def filtered(table: LabelTable, options: Mapping[str, Any]) -> LabelTable:
 
 
 def filters_of(options: Mapping[str, Any]) -> Filters:
-    """Filters by the arguments, people apart."""
+    """What the arguments leave out, people apart."""
     return Filters(
         haystack=options["haystack"],
         domain=options["domain"],

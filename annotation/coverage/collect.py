@@ -34,7 +34,7 @@ from annotation.results.table import (
 )
 from benchmarks.engine.versions import names_of_haystack
 from benchmarks.io.schemas.summhay_parts import lines_of
-from benchmarks.models import Haystack, Judge, ModelFamily, ModelPrice, Summary, Verdict
+from benchmarks.models import Haystack, Judge, ModelPrice, Summary, Verdict
 from benchmarks.results.computation import CannotCompute, contents, totals
 from benchmarks.scoring.pairs import mask_of
 from benchmarks.scoring.ratings import MISSING
@@ -378,7 +378,7 @@ class Source:
         return external_tasks(self.study) if self.study is not None and self.is_external else []
 
     def facts(self) -> object:
-        """Facts that change whenever the labels do."""
+        """What changes whenever the labels do."""
         if self.study is not None and self.is_external:
             rows = ExternalLabel.objects.filter(study=self.study)
             return rows.aggregate(n=Count("pk"), last=Max("pk"), total=Sum("pk")), self.study.categories
@@ -400,14 +400,14 @@ def labels_of_dataset(labels: QuerySet[CoverageLabel], name: str) -> QuerySet[Co
 
 
 def facts_of(look: Look) -> object:
-    """Labels, verdicts, names, prices, families and paid time."""
+    """Labels, verdicts, names, prices and paid time."""
     source = Source.of(look)
     prices = tuple(ModelPrice.objects.order_by("pk").values_list())
-    return (source.facts(), source.names(), source.is_random, prices, ModelFamily.by_model(), *_paid(source))
+    return (source.facts(), source.names(), source.is_random, prices, *_paid(source))
 
 
 def _paid(source: Source) -> tuple[Any, ...]:
-    """Names and costs of judges, up to their last finished run, and people's paid time. Two queries."""
+    """What judges are called and cost, up to their last finished run, and people's paid time. Two queries."""
     known = Judge.objects.counted().order_by("pk").values_list("pk", "name", "version", "published_cost")
     worked = LabelTask.objects.filter(study__in=source.labels.order_by().values("study"))
     paid = worked.order_by().values_list("study__hourly_rate", "study__currency").annotate(Sum("active_ms"))

@@ -41,7 +41,6 @@ from benchmarks.results.sheet import (
     nothing,
 )
 from benchmarks.results.writing import is_significant, spoken
-from benchmarks.scoring.approval import STANDARD
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import Score
 from benchmarks.web.charts import Chart
@@ -52,7 +51,7 @@ MAIN = ("pearson", "linking", "exact_agreement", "quadratic_kappa")
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """Things beside the figures: links to rows, and where rows are decided.
+    """What a page has beside the figures: links to rows, and where rows are decided.
 
     Of one `study` the page also has a form that calls the labelled summaries a random draw.
     """
@@ -256,9 +255,7 @@ def _bias(figures: Figures, view: View, links: RowLinks | None) -> Section:
     figure = {"unit": Unit.FIGURE, "is_signed": False}
     summarizer, correlation = Name("summarizer", "Summarizer"), Name("correlation", "Correlation")
     cards = (
-        Card(
-            f"bias-{at}", row.judge, row.bias.over_summaries, Unit.SHARE, "judge minus people, mean over summaries"
-        )
+        Card(f"bias-{at}", row.judge, row.bias.over_summarizers, Unit.SHARE, "judge minus people, in points")
         for at, row in enumerate(rows, 1)
     )
     return _page(
@@ -285,51 +282,36 @@ def _bias(figures: Figures, view: View, links: RowLinks | None) -> Section:
                 "Judge minus human coverage in percentage points, mean over the summaries of each summarizer. "
                 "Above 0, the judge is more lenient than people. A judge favours long summaries where its "
                 "difference from people correlates with words per bullet.",
-                Note("Families are known by how names of models begin, or as set here.",
-                     url=reverse("benchmarks:families")),
+                "Families are known by how names of models begin.",
             ],
             prefix="bias-",
         ),
     )  # fmt: skip
 
 
-SMALL_R = 0.3
-"""A correlation with length that is no weaker than this would matter."""
-
-
 def length_verdict(rows: Sequence[JudgeBias]) -> str:
     """Which judges favour long or short bullets, beyond what people see in them."""
     biases = [(row.judge, row.bias.length_and_difference, "r") for row in rows]
-    return _verdict("Length", biases, ("long bullets favoured", "short bullets favoured"), most=SMALL_R)
+    return _verdict("Length", biases, ("long bullets favoured", "short bullets favoured"))
 
 
 def family_verdict(rows: Sequence[JudgeBias]) -> str:
     """Which judges favour systems of their own family, or others, beyond what people see in them."""
     biases = [(row.judge, row.own.scaled(100), row.family) for row in rows]
-    favoured = ("own family favoured", "other families favoured")
-    return _verdict("Own family", biases, favoured, Unit.POINTS, most=100 * STANDARD.bias)
+    return _verdict("Own family", biases, ("own family favoured", "other families favoured"), Unit.POINTS)
 
 
 def _verdict(
-    of: str,
-    biases: Sequence[tuple[str, Stat, str]],
-    favoured: tuple[str, str],
-    unit: Unit = Unit.FIGURE,
-    *,
-    most: float,
+    of: str, biases: Sequence[tuple[str, Stat, str]], favoured: tuple[str, str], unit: Unit = Unit.FIGURE
 ) -> str:
-    """Verdict on what judges favour, or why that is unknown, those with the same verdict together.
-
-    There is no bias where the interval holds 0 and nothing further from it than `most`.
-    """
+    """What judges favour, or why that is unknown, those with the same verdict together."""
     said: dict[str, list[str]] = {}
     for judge, stat, what in biases:
         if stat.value is None:
             said.setdefault("unknown", []).append(f"{judge}: {stat.undefined_reason}")
             continue
         favours = favoured[0] if stat.value > 0 else favoured[1]
-        none = is_significant(stat) is False and max(abs(stat.low or 0.0), abs(stat.high or 0.0)) <= most
-        verdict = favours if is_significant(stat) else "no significant bias" if none else "cannot tell yet"
+        verdict = {True: favours, False: "no significant bias", None: "too little to tell"}[is_significant(stat)]
         figure = spoken(stat, unit, is_signed=unit is Unit.POINTS, within=True)
         said.setdefault(verdict, []).append(f"{judge}, {what} {figure}")
     return f"{of}: " + "; ".join(f"{verdict} ({'; '.join(judges)})" for verdict, judges in said.items()) + "."
@@ -389,7 +371,7 @@ def _order_answer(figures: Figures) -> str:
     apart = is_significant(best.tau)
     like = {True: "", False: ", which is not significantly better than chance", None: ""}[apart]
     return (
-        f"{said} {best.judge} orders the {len(best.means)} systems most like people: τ-b {spoken(best.tau)}{like}."
+        f"{said} {best.judge} orders the {len(by_people)} systems most like people: τ-b {spoken(best.tau)}{like}."
     )
 
 

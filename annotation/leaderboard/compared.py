@@ -276,10 +276,9 @@ class ComparedPage(FigurePage[Compared]):
             return f"Which is better is unknown: {joint.undefined_reason}."
         better, other = names if joint.value >= 0 else reversed(names)
         ahead = spoken(joint if joint.value >= 0 else joint.scaled(-1), Unit.POINTS)
-        apart = is_significant(joint)
-        if apart:
+        if is_significant(joint):
             return f"{better} is significantly better than {other}: by {ahead} points, on {n_subtopics}."
-        verdict = "too few to test it" if apart is None else "the difference is not significant"
+        verdict = "the difference is not significant" if joint.low is not None else "too few to test it"
         return f"{better} is {ahead} points ahead of {other} on {n_subtopics}; {verdict}."
 
     def _timed(self) -> Iterator[Section]:

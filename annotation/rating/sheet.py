@@ -107,7 +107,7 @@ def card_of(results: Results) -> Chart | None:
         "Correlation of mean ratings with people",
         [("people", mean.people.stats["pearson"]), *((row.name, row.stats["pearson"]) for row in mean.judges)],
         x_label="Pearson",
-        caption=f"{results.report.n_rated} summaries",
+        caption=f"{results.report.n_rated} summaries, 95 % intervals",
         n_human=1,
     )
 
@@ -250,7 +250,7 @@ def _raters(ratings: MeasureRows) -> Table:
 
 
 def _systems_in_words(results: Results) -> dict[str, str]:
-    """Name of each system on pages: its summarizer and which documents it was shown, or people."""
+    """What pages call each system: its summarizer and which documents it was shown, or people."""
     parts = {item.system: item.system.rpartition(" · ") for item in results.items if item.system != PEOPLE}
     names = names_of({setting for _system, _dot, setting in parts.values()})
     words = {key: f"{system} · {names[setting]}" for key, (system, _dot, setting) in parts.items()}

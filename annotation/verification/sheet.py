@@ -175,7 +175,7 @@ class KeyPointResults(StudyResults[Look, KeyPointFigures]):
             "Randolph's κ of annotators",
             [(titles()[task.task], task.people.cards["randolph"]) for task in figures.tasks],
             x_label="Randolph's κ",
-            caption=f"{figures.n_items} key points",
+            caption=f"{figures.n_items} key points, 95 % intervals",
             n_human=len(figures.tasks),
         )
 
@@ -246,7 +246,7 @@ def _chosen_on(study: Study) -> Iterator[Note]:
 
 
 def _pairs(strata: Sequence[StratumRow]) -> Iterator[Section]:
-    """Answers on documents of a haystack against its plan, where the study asks about that."""
+    """What documents of a haystack say against its plan, where the study asks about that."""
     if not strata:
         return
     names = {

@@ -225,7 +225,7 @@ class AsTyped(NamedTuple):
 
     @property
     def changes(self) -> list[Change]:
-        """Differences from the recorded text, word by word."""
+        """What differs from the recorded text, word by word."""
         return changes(self.snapshot.text, self.text)
 
 

@@ -246,7 +246,7 @@ def _take_back(request: HttpRequest, task: Assignment, form: WithdrawForm) -> bo
 
 
 class TaskTable(MemoryTable):
-    """Table of the tasks of a study: sorted, narrowed, searched."""
+    """What the tasks of a study are sorted, narrowed and found by."""
 
     subtopic = ListColumn("Subtopic", "subtopic__name", is_searched=True)
     haystack = ListColumn("Haystack", "subtopic__haystack__title", is_filter=True, visible=False)

@@ -6,6 +6,7 @@ The rules of a single judgment live in `benchmarks.judges`, claims in `runs`, an
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -22,7 +23,7 @@ from benchmarks.engine.task import Origin, parts
 from benchmarks.engine.tasks import TASKS
 from benchmarks.grouping import group_run
 from benchmarks.judges.registry import WrongJury
-from benchmarks.models import Judge, JudgeRun, JudgeRunItem
+from benchmarks.models import Judge, JudgeRun, JudgeRunItem, SentSummary, Subtopic
 
 BATCH = 200
 BATCH_OF_MODELS = 120
@@ -35,6 +36,14 @@ Clock = Callable[[], datetime]
 
 class JudgeUnavailable(Exception):
     """This judge cannot be asked: it was imported, or its server is not allowed."""
+
+
+class RunStopped(Exception):
+    """A run that would take more was paused or cancelled."""
+
+    def __init__(self, run: JudgeRun) -> None:
+        super().__init__(run.message or f"The run was {run.state}.")
+        self.run = run
 
 
 @dataclass(frozen=True)
@@ -136,6 +145,48 @@ def request_again(*, run: JudgeRun, by: Any, now: datetime) -> JudgeRun | None:
         options=ModelOptions(run.concurrency, run.repeats, run.budget),
         scope=run.scope,
     )
+
+
+@transaction.atomic
+def request_score(
+    *, judge: Judge, subtopic: Subtopic, text: str, reason: str, budget: Decimal | None, by: Any, now: datetime
+) -> SentSummary:
+    """Have a summary that a program sent judged, in the one run of this judge and `reason`; gives what is kept.
+
+    Nothing is queued where all is answered, or waits in whichever run. `budget` is that of the whole run, which
+    goes on with every further summary until somebody stops it.
+
+    Raises:
+        JudgeUnavailable: as `request_run`.
+        RunStopped: the run is paused or was cancelled.
+    """
+    Judge.objects.select_for_update(no_key=True).get(pk=judge.pk)  # or two would begin a run, each with the budget
+    row, _is_new = SentSummary.objects.select_related("subtopic").get_or_create(
+        judge=judge,
+        subtopic=subtopic,
+        text_sha256=hashlib.sha256(text.encode()).hexdigest(),
+        defaults={"text": text, "created_at": now},
+    )
+    task = JudgeRun.Task.SENT
+    if not missing(judge=judge, task=task, subjects=[row]):
+        return row
+    run = JudgeRun._base_manager.select_for_update().filter(judge=judge, task=task, reason=reason).first()
+    if run is None:
+        options = ModelOptions(budget=budget)
+        request_run(
+            judge=judge, subjects=[row], reason=reason, now=now, task=task, requested_by=by, options=options
+        )
+        return row
+    _check_available(judge, task)
+    if run.state in {JudgeRun.State.PAUSED, JudgeRun.State.CANCELLED}:
+        raise RunStopped(run)
+    anew = {"state": JudgeRunItem.State.PENDING, "attempts": 0, "error": "", "claimed_at": None, "claimed_by": ""}
+    run.items.update_or_create(other=row.pk, defaults=anew)
+    if run.state == JudgeRun.State.DONE:
+        run.state, run.finished_at = JudgeRun.State.PENDING, None
+        run.save(update_fields=["state", "finished_at"])
+    group_run(run)
+    return row
 
 
 def _check_available(judge: Judge, task: str) -> None:

@@ -200,6 +200,7 @@ def put_back(*, item: JudgeRunItem, error: Exception) -> None:
 @transaction.atomic
 def finish(*, run: JudgeRun, now: datetime, states: Collection[str] = GOING) -> RunProgress:
     """Close the run when nothing is pending; items held by another worker leave it open."""
+    JudgeRun._base_manager.select_for_update().get(pk=run.pk)  # it may just be given more
     done = run_progress(run)
     if done.n_pending == 0:
         going = JudgeRun.objects.filter(pk=run.pk, state__in=states)

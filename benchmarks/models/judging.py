@@ -11,7 +11,7 @@ from django.db.models import F, Q
 
 from benchmarks.access.sight import FencedQuerySet
 from benchmarks.judges.base import JudgeKind
-from benchmarks.models.corpora import Insight
+from benchmarks.models.corpora import Insight, Subtopic
 from benchmarks.models.groups import ResearchGroup
 from benchmarks.models.querysets import VerdictQuerySet, counted_judges
 from benchmarks.models.questions import KeyPoint, Response
@@ -95,34 +95,6 @@ class Judge(models.Model):
     def __str__(self) -> str:
         return self.name if self.version == 1 else f"{self.name} v{self.version}"
 
-    @property
-    def model_name(self) -> str:
-        """The model that judges, as far as it is one: of an imported judge its name; else empty."""
-        is_model = self.kind in {self.Kind.OPENAI, self.Kind.IMPORTED}
-        return self.config.get("model") or self.name if is_model else ""
-
-
-class ModelFamily(models.Model):
-    """The family of a model, as somebody set it; empty where its name tells."""
-
-    model = models.CharField(max_length=200, unique=True)
-    family = models.CharField(max_length=60, blank=True)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
-
-    class Meta:
-        ordering = ["model"]
-        verbose_name_plural = "model families"
-
-    def __str__(self) -> str:
-        return self.model
-
-    @classmethod
-    def by_model(cls) -> dict[str, str]:
-        """{model: family} of those whose name does not tell. One query."""
-        return dict(cls.objects.exclude(family="").values_list("model", "family"))
-
 
 class Summarizer(Judge):
     """Whoever writes summaries and responses, at one version of its configuration."""
@@ -159,6 +131,7 @@ class JudgeRun(models.Model):
         SUMMARIES = "summaries", "summaries of haystacks"
         RESPONSES = "responses", "responses to questions"
         RATINGS = "ratings", "ratings of summaries"
+        SENT = "sent", "coverage of insights by summaries that programs send"
         SYNTHESIS = "synthesis", "parts of a synthesis"
 
     State = RunState
@@ -353,3 +326,32 @@ class Verdict(models.Model):
 
     def __str__(self) -> str:
         return f"{self.judge_id}: {self.coverage or 'invalid'}"
+
+
+class SentSummary(models.Model):
+    """A summary that a program sent to be scored by one judge, with what the judge said of each insight.
+
+    It is no `Summary`, so that no list, study, file or leaderboard has it. `answers` are columns of a `Verdict` by
+    the primary key of the insight.
+    """
+
+    uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    judge = models.ForeignKey(Judge, on_delete=models.CASCADE, related_name="sent_summaries")
+    subtopic = models.ForeignKey(Subtopic, on_delete=models.CASCADE, related_name="sent_summaries")
+    text = models.TextField()
+    text_sha256 = models.CharField(max_length=64)
+    answers: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
+    created_at = models.DateTimeField()
+
+    SEEN_BY = "subtopic"
+    objects: ClassVar[models.Manager[SentSummary]] = FencedQuerySet.as_manager()
+
+    class Meta:
+        verbose_name_plural = "sent summaries"
+        ordering = ["pk"]
+        constraints = [
+            models.UniqueConstraint(fields=["judge", "subtopic", "text_sha256"], name="sent_once_per_judge"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.subtopic_id}/{self.text_sha256[:8]}"

@@ -5,14 +5,16 @@ from __future__ import annotations
 import hashlib
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import partial
+from functools import partial, reduce
+from operator import or_
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
 import orjson
 from django.core.exceptions import BadRequest
 from django.core.signing import BadSignature, Signer
-from django.db.models import Count, Max, Model, QuerySet
+from django.db import transaction
+from django.db.models import Case, Count, Max, Model, Q, QuerySet, When
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, render
 from django.urls import URLPattern, path, resolve, reverse
@@ -20,7 +22,8 @@ from django.utils import timezone
 from django.utils.http import quote_etag
 from django.views.decorators.http import require_safe
 from ninja import NinjaAPI, Query, Schema
-from ninja.errors import ValidationError
+from ninja.errors import HttpError, ValidationError
+from pydantic import AfterValidator, StringConstraints
 
 from annotation import publishing
 from annotation.exports.archive import MEDIA_TYPES
@@ -33,42 +36,55 @@ from annotation.studies.kind import Work, with_plans
 from annotation.studies.rows import Columns, cells, fields_of, objects, rows_of
 from annotation.writing import curves, scoring, settling
 from annotation.writing.files import SNAPSHOTS, of_sessions, session_objects, study_sessions
+from benchmarks import audit
+from benchmarks.engine import judging, runs, versions
+from benchmarks.engine.wakeup import enqueue
 from benchmarks.models import (
     AuditEvent,
     Haystack,
     Judge,
+    JudgeRun,
+    JudgeRunItem,
     PointVerdict,
     Question,
     Response,
+    SentSummary,
     Summary,
     Verdict,
 )
 from benchmarks.results.computation import program
 from benchmarks.results.sheet import Sheet
 from benchmarks.results.writing import LONG_COLUMNS, long_rows
+from benchmarks.scoring import summhay
+from benchmarks.scoring.text import lines_from_list
 from benchmarks.web.downloads import PROGRAMS, Kept, download
 from benchmarks.web.permissions import public, saw_insights
 from summhay_site.api.access import error, guarded
+from summhay_site.models import Token
 
 MOST = 1000
 READER = Path(__file__).with_name("summhay_reader.py")
-STUDY, RESULTS, CORPUS, SUMMARY, QUESTION, JUDGE = (
+STUDY, RESULTS, CORPUS, SUMMARY, QUESTION, JUDGE, SCORE = (
     "annotation.view_study",
     "annotation.view_session",
     "benchmarks.view_haystack",
     "benchmarks.view_summary",
     "benchmarks.view_question",
     "benchmarks.view_judge",
+    "benchmarks.add_judgerun",
 )
 api = NinjaAPI(
     title="SummHay",
     version="1",
-    description="Read-only: what pages show. Send a token of your profile as `Authorization: Bearer shy_…`.",
+    description=(
+        "What pages show, and scores of summaries that are sent. Send a token of your profile as "
+        "`Authorization: Bearer shy_…`."
+    ),
     docs_url=None,
     openapi_url=None,
     urls_namespace="api",
 )
-_permissions: dict[str, str] = {}
+_guards: dict[str, dict[str, Any]] = {}
 
 
 class Page(Schema):
@@ -78,16 +94,18 @@ class Page(Schema):
     next: str | None
 
 
-def get(route: str, permission: str, *, answers: Any = Page) -> Callable[[Any], Any]:
+def get(
+    route: str, permission: str, *, answers: Any = Page, scope: str = Token.Scope.READ, method: str = "GET"
+) -> Callable[[Any], Any]:
     """Declare an address: who may read it on pages, and what it answers (None: a file)."""
 
     def declare(view: Any) -> Any:
         name = f"api-{view.__name__.replace('_', '-')}"
-        _permissions[name] = permission
+        _guards[name] = {"permission": permission, "scope": scope, "is_sent_to": method == "POST"}
         auth: dict[str, Any] = {} if not permission else {"security": [{"token": []}]}
         response = {200: answers} if answers is not None else None
-        return api.get(route, url_name=name, summary=(view.__doc__ or "").strip(), response=response,
-            openapi_extra=auth)(view)  # fmt: skip
+        return api.api_operation([method], route, url_name=name, summary=(view.__doc__ or "").strip(),
+            response=response, openapi_extra=auth)(view)  # fmt: skip
 
     return declare
 
@@ -95,6 +113,11 @@ def get(route: str, permission: str, *, answers: Any = Page) -> Callable[[Any], 
 @api.exception_handler(ValidationError)
 def _invalid(_request: HttpRequest, problem: Any) -> HttpResponse:
     return error(400, "; ".join(f"{each['loc'][-1]}: {each['msg']}" for each in problem.errors))
+
+
+@api.exception_handler(HttpError)
+def _unreadable(_request: HttpRequest, problem: Any) -> HttpResponse:
+    return error(problem.status_code, str(problem))
 
 
 @api.exception_handler(Http404)
@@ -219,7 +242,7 @@ ITEMS: Columns = {
 
 @get("studies/{uuid:uid}/items", STUDY)
 def items(request: HttpRequest, uid: uuid.UUID, limit: int = Limit, cursor: str = "") -> HttpResponse:
-    """Items that a study wants labels of"""
+    """What a study wants labels of"""
     chosen = _study(request, uid)
     rows = LabelItem.objects.filter(study=chosen)
     return listed(request, rows, _of(ITEMS), name="items", about=chosen)
@@ -452,6 +475,138 @@ def judges(request: HttpRequest, limit: int = Limit, cursor: str = "") -> HttpRe
     return listed(request, Judge.objects.counted(), lambda rows: map(about_judge, rows))
 
 
+# Scores of summaries that are sent
+
+MOST_CHARACTERS = 50_000
+ASK_AGAIN_AFTER_S = 2
+
+
+def _storable(text: str) -> str:
+    if "\x00" in text:
+        raise ValueError("no text holds NUL")
+    return text
+
+
+class Sent(Schema):
+    """A summary on a subtopic, a cited bullet in each line, for a judge by name (empty: the default one)."""
+
+    haystack: Annotated[str, AfterValidator(_storable)]
+    subtopic: Annotated[str, AfterValidator(_storable)]
+    summary: Annotated[str, StringConstraints(min_length=1, max_length=MOST_CHARACTERS), AfterValidator(_storable)]
+    judge: Annotated[str, AfterValidator(_storable)] = ""
+
+
+@get("scores", SCORE, answers=dict[str, Any], scope=Token.Scope.SCORE, method="POST")
+def scores(request: HttpRequest, sent: Sent) -> HttpResponse:
+    """Has a judge score a summary; where that takes time, says where to ask again"""
+    token: Token | None = request.token  # type: ignore[attr-defined]
+    if token is None:
+        return error(403, "Send a token of the scope “score”.")
+    haystack = _the_one(Haystack.objects.current(), sent.haystack, "haystack", "key", "title")
+    subtopic = _the_one(haystack.subtopics.all(), sent.subtopic, "subtopic", "key", "name")
+    now = timezone.now()
+    known = versions.judges_called(sent.judge) if sent.judge else [versions.default_judge(now=now)]
+    if not known:
+        raise BadRequest(f"judge: there is none called “{sent.judge}”")
+    text = sent.summary.replace("\r\n", "\n").replace("\r", "\n")
+    wanted: dict[str, Any] = {
+        "judge": known[0],
+        "subtopic": subtopic,
+        "text": text,
+        "by": request.user,
+        "now": now,
+    }
+    try:
+        with transaction.atomic():
+            row = judging.request_score(**wanted, reason=f"token {token.uid}", budget=token.budget)
+            audit.record(actor=request.user, action="summary.scored", target=haystack, now=now,
+                judge=str(known[0]), summary=str(row.uid))  # fmt: skip
+    except judging.JudgeUnavailable as problem:
+        raise BadRequest(f"judge: {problem}") from None
+    except judging.RunStopped as stopped:
+        return _stopped(stopped.run)
+    item = _waiting(row)
+    if item is not None and item.run.state in runs.GOING:
+        enqueue(runs.worker_task(item.run), str(item.run.uid))
+        row.refresh_from_db(fields=["answers"])  # workers may be part of this process
+    return _scored(request, row)
+
+
+@get("scores/{uuid:uid}", SCORE, answers=dict[str, Any], scope=Token.Scope.SCORE)
+def score(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """The scores of a summary that was sent"""
+    return _scored(request, get_object_or_404(SentSummary.objects.select_related("subtopic__haystack"), uid=uid))
+
+
+def _the_one(rows: QuerySet[Any, Any], name: str, what: str, *fields: str) -> Any:
+    """The row with this id or name."""
+    try:
+        named = Q(uid=uuid.UUID(name))
+    except ValueError:
+        named = reduce(or_, (Q(**{field: name}) for field in fields))
+    matching = rows.filter(named)[:2]
+    if len(matching) != 1:
+        many = (
+            "several are called that; send the id" if matching else "there is no such thing, or you may not see it"
+        )
+        raise BadRequest(f"{what}: {many}")
+    return matching[0]
+
+
+def _waiting(row: SentSummary) -> JudgeRunItem | None:
+    """Where a summary waits for its judge, or what became of that last."""
+    items = JudgeRunItem.objects.filter(other=row.pk, run__task=JudgeRun.Task.SENT, run__judge=row.judge_id)
+    going = Case(When(run__state__in=runs.GOING, then=0), default=1)
+    return items.select_related("run__judge").order_by(going, "-pk").first()
+
+
+def _stopped(run: JudgeRun) -> HttpResponse:
+    """That somebody, a budget or a server stopped the run, and where it is resumed."""
+    place = reverse("benchmarks:judge-run", args=[run.uid])
+    return error(409, f"The run of this token is {run.state}: {place}. {run.message}".strip())
+
+
+def _scored(request: HttpRequest, row: SentSummary) -> HttpResponse:
+    """Scores and verdicts, by the keys of insights; 202 while the judge is at it."""
+    insights = list(row.subtopic.insights.order_by("number"))
+    about = {"id": str(row.uid), "haystack": row.subtopic.haystack.key, "subtopic": row.subtopic.key}
+    answers = [(insight, row.answers.get(str(insight.pk))) for insight in insights]
+    if not all(answer for _insight, answer in answers):
+        item = _waiting(row)
+        if item is None or item.state == JudgeRunItem.State.DONE:
+            return error(409, "Something was not asked; send the summary again.")
+        if item.state == JudgeRunItem.State.FAILED:
+            return error(502, f"The judge failed on it; send the summary again to try again. {item.error}")
+        if item.run.state not in runs.GOING:
+            return _stopped(item.run)
+        place = reverse("api-score", args=[row.uid])
+        waiting = _json({**about, "state": "waiting", "next": place, "after_s": ASK_AGAIN_AFTER_S})
+        waiting.status_code = 202
+        waiting["Location"], waiting["Retry-After"] = place, str(ASK_AGAIN_AFTER_S)
+        return waiting
+    saw_insights(request.user, row.subtopic.haystack)
+    verdicts = {
+        insight.key: summhay.Verdict(summhay.Coverage(answer["coverage"]), tuple(answer["lines"]))
+        for insight, answer in answers
+        if answer["coverage"]
+    }
+    golds = [(insight.key, frozenset(insight.gold_documents)) for insight in insights]
+    total = summhay.score_summary(golds, verdicts, lines_from_list(row.text.split("\n")))
+    by_key = {each.key: each for each in total.insights}
+    rows = [
+        {
+            "insight": insight.key,
+            **answer,
+            "cited": each.cited if each else (),
+            **{name: each.measure(name) if each else None for name in summhay.MEASURES[1:]},
+        }
+        for insight, answer in answers
+        for each in [by_key.get(insight.key)]
+    ]
+    means = {name: total.scores.measure(name).value for name in summhay.MEASURES}
+    return _json({**about, "judge": str(row.judge), "state": "done", "scores": means, "insights": rows})
+
+
 # The leaderboard, and what is published
 
 
@@ -499,10 +654,11 @@ def openapi(request: HttpRequest) -> HttpResponse:
 def overview(request: HttpRequest) -> HttpResponse:
     """Every address with its parameters, for people."""
     described_paths = [
-        {"path": route, "about": operation["summary"], "is_open": "security" not in operation,
+        {"path": f"POST {route}" if method == "post" else route, "about": operation["summary"],
+         "is_open": "security" not in operation,
          "parameters": [each for each in operation.get("parameters", []) if each["in"] == "query"]}
         for route, operations in schema()["paths"].items()
-        for operation in operations.values()
+        for method, operation in operations.items()
     ]  # fmt: skip
     return render(request, "site/api.html", {"paths": described_paths, "is_reading": True})
 
@@ -516,9 +672,9 @@ def reader(request: HttpRequest) -> HttpResponse:
 
 def _guarded() -> Iterator[URLPattern]:
     for pattern in api.urls[0]:
-        if isinstance(pattern, URLPattern) and pattern.name in _permissions:
+        if isinstance(pattern, URLPattern) and pattern.name in _guards:
             route = str(pattern.pattern).replace("<uuidstr:", "<uuid:")
-            yield path(route, guarded(pattern.callback, _permissions[pattern.name]), name=pattern.name)
+            yield path(route, guarded(pattern.callback, **_guards[pattern.name]), name=pattern.name)
 
 
 urlpatterns = [

@@ -26,9 +26,18 @@ SHOWN = 20
 
 
 class TokenForm(forms.Form):
-    """A name, and the last day of a token."""
+    """A name, what a token opens, for how much, and its last day."""
 
     name = forms.CharField(max_length=80, help_text="Where it is used, as “notebook on the laptop”.")
+    scope = forms.ChoiceField(choices=Token.Scope.choices, required=False, help_text="Each opens nothing else.")
+    budget = forms.DecimalField(
+        label="Budget in US dollars",
+        min_value=0,
+        max_digits=12,
+        decimal_places=4,
+        required=False,
+        help_text="Of scoring, for each model judge. Blank: no limit.",
+    )
     ends_on = forms.DateField(
         label="Last day",
         required=False,
@@ -72,9 +81,9 @@ def tokens(request: HtmxHttpRequest) -> HttpResponse:
     form, plain = TokenForm(request.POST or None), ""
     if request.method == "POST" and form.is_valid():
         values = form.cleaned_data
-        _token, plain = make_token(
-            user=actor(request), name=values["name"], ends_at=values["ends_on"], now=timezone.now()
-        )
+        values["ends_at"] = values.pop("ends_on")
+        values["scope"] = values["scope"] or Token.Scope.READ
+        _token, plain = make_token(user=actor(request), now=timezone.now(), **values)
         form = TokenForm()
     rows = Token.objects.filter(user=actor(request))
     context = {"form": form, "tokens": rows, "plain": plain, "now": timezone.now()}

@@ -45,13 +45,18 @@ class Site:
         self.token = token or os.environ.get("SUMMHAY_TOKEN", "")
         self.library, self.tries = library, tries
 
-    def get(self, path: str, **query: Any) -> bytes:
-        """The bytes at an address below /api/; waits where figures are being computed or there were too many."""
+    def get(self, path: str, body: Any = None, **query: Any) -> bytes:
+        """The bytes at an address below /api/, of a POST where there is a body.
+
+        Waits where figures are being computed, or there were too many requests.
+        """
         path = path if path.startswith("/") else f"/api/{urllib.parse.quote(path)}"
         query = {name: value for name, value in query.items() if value not in (None, "")}
         address = self.address + path + (f"?{urllib.parse.urlencode(query)}" if query else "")
         headers = {"Authorization": f"Bearer {self.token}"} if self.token else {}
-        request = urllib.request.Request(address, headers=headers)  # noqa: S310  the address of the site
+        data = None if body is None else json.dumps(body).encode()
+        headers |= {"Content-Type": "application/json"} if data else {}
+        request = urllib.request.Request(address, data, headers)  # noqa: S310  the address of the site
         for left in reversed(range(self.tries)):
             try:
                 with urllib.request.urlopen(request) as answer:  # noqa: S310
@@ -63,9 +68,9 @@ class Site:
                 time.sleep(min(float(wait_s), 60))
         raise ReadError(503, "It takes long; try again later.")
 
-    def json(self, path: str, **query: Any) -> Any:
+    def json(self, path: str, body: Any = None, **query: Any) -> Any:
         """The answer as plain values."""
-        return json.loads(self.get(path, **query))
+        return json.loads(self.get(path, body, **query))
 
     def rows(self, path: str, **query: Any) -> list[dict[str, Any]]:
         """All rows of a list, page by page."""
@@ -104,8 +109,19 @@ class Site:
         """The leaderboard as the conditions of its page say, a row for each system."""
         return frame(self.json("leaderboard/figures.json", **query)["rows"], self.library)
 
+    def score(self, summary: str, *, haystack: str, subtopic: str, judge: str = "", wait_s: float = 600) -> Any:
+        """Scores of a summary, with verdicts on each insight; takes a token of that scope."""
+        sent = {"haystack": haystack, "subtopic": subtopic, "summary": summary, "judge": judge}
+        answer, until = self.json("scores", sent), time.monotonic() + wait_s
+        while answer["state"] == "waiting":
+            if time.monotonic() > until:
+                raise ReadError(202, "The judge is still at it; ask again later.")
+            time.sleep(answer["after_s"])
+            answer = self.json(answer["next"])
+        return answer
+
     def published(self, address: str) -> Any:
-        """Read a published address, without a token."""
+        """What anybody may read at a published address, without a token."""
         return self.json(f"public/{address}")
 
 
@@ -121,7 +137,7 @@ class Study:
         return self.site.table(f"{self.path}/labels", which=which)
 
     def items(self) -> Any:
-        """Items to label."""
+        """What is labelled."""
         return self.site.table(f"{self.path}/items")
 
     def sessions(self) -> Any:

@@ -12,24 +12,20 @@ from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.coverage.collect import coverage_table, data_version
-from annotation.coverage.sheet import family_verdict, length_verdict
-from annotation.coverage.systems import JudgeBias, bias_report
+from annotation.coverage.systems import bias_report
 from annotation.models import CoverageLabel, Study
 from annotation.results.judges import UnknownReference, judge_report, reference_columns
 from annotation.results.people import agreement
-from annotation.results.sections import people_answer
 from annotation.results.table import Filters, LabelTable, PlainLabel, UnknownLabel, plain_table
-from benchmarks.models import AuditEvent, Judge, Verdict
+from benchmarks.models import Judge, Verdict
 from benchmarks.scoring.agreement import cohen_kappa
-from benchmarks.scoring.comparison import Bias, compare
+from benchmarks.scoring.comparison import compare
 from benchmarks.scoring.pairs import Compared
 from benchmarks.scoring.ranking import pearson
-from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import Coverage
 from benchmarks.scoring.summhay import Verdict as Said
 from benchmarks.scoring.sums import Resampling
 from tests.annotation.labelled import make_labelled_study, make_summaries
-from tests.conftest import make_user
 from tests.makers import NOW
 from tests.running import json_of
 
@@ -254,27 +250,6 @@ def test_linking_of_people_pools_their_pairs() -> None:
     assert many.n_pairs == 16
 
 
-def test_nobody_is_worth_a_look_on_too_few_items() -> None:
-    few, many = (people_answer(agreement(labelled(*["FFN", "NNF", "FFF", "NNN"] * times))) for times in (4, 10))
-    assert "‡" in few
-    assert "Worth a look" not in few
-    assert "Worth a look: c (κ 1.00 without them)" in many
-
-
-def test_there_is_no_bias_only_where_an_interval_is_narrow() -> None:
-    def said(low: float, high: float, n: int = 40) -> str:
-        length = Stat((low + high) / 2, n, low=low, high=high)
-        bias = Bias({}, length, length, length, length, length)
-        own = Stat((low + high) / 20, n, low=low / 10, high=high / 10)
-        row = JudgeBias("o1", bias, {}, n, "gpt", own)
-        return f"{length_verdict([row])} {family_verdict([row])}"
-
-    assert said(-0.2, 0.3).count("no significant bias") == 2
-    assert said(-0.2, 0.6).count("cannot tell yet") == 2
-    assert said(-0.2, 0.3, n=20).count("cannot tell yet") == 2
-    assert "long bullets favoured (o1, r 0.40" in said(0.2, 0.6)
-
-
 def test_one_annotator_has_no_ceiling_and_no_agreement(table: LabelTable) -> None:
     alone = table.with_people([table.people[0].key])
     assert judge_report(alone).ceiling is None
@@ -310,23 +285,6 @@ def test_the_family_of_a_judge_is_known_by_its_name(ada: Any, login: Any) -> Non
     assert first["published"]["reasons"]["difference"] == "no summary of its family"
     shown = login(ada).get(reverse("annotation:study-figures", args=[study.uid]), {"view": "bias"}).text
     assert "Own family: " in shown
-
-    page, names = reverse("benchmarks:families"), {"o1": "gpt", "openai/gpt-4o": "gpt", "claude-3": "claude"}
-    assert f'href="{page}"' in shown
-    assert login(ada).post(page, names | {"published": " Claude "}).status_code == 302
-    set_by_hand = own_families()["published"]
-    assert (set_by_hand["family"], set_by_hand["n"]) == ("claude", 6)
-    detail = reverse("benchmarks:judge-detail", args=[Judge.objects.get(name="published").uid])
-    assert "claude" in login(ada).get(detail).text
-    assert (
-        AuditEvent.objects.filter(action="model.family_set").values_list("object_name", flat=True).get()
-        == "published"
-    )
-    other = login(make_user("bo", "researcher"))
-    other.post(page, names | {"published": "gpt", "o1": ""})
-    assert own_families()["published"]["family"] == "claude"
-    login(ada).post(page, names | {"published": ""})
-    assert own_families()["published"]["family"] == "published"
 
 
 def test_filters_choose_items_people_and_guidelines(table: LabelTable) -> None:

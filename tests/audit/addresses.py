@@ -35,7 +35,7 @@ PRIVATE = re.compile(
 """Where the first object of an address is somebody's: of an annotator, of a study, of who sent a file."""
 SHARED = re.compile(
     r"^(corpora|questions|judges|summarizers|people|results|exports|agreement|approvals|licences|leaderboard|consent-text|help|public"
-    r"|api/(haystacks|questions|leaderboard|public)"
+    r"|api/(haystacks|questions|leaderboard|public|scores)"
     r"|studies/<(str|slug):kind>|studies/recipes|work/preferences|password|join)/"
 )
 """Where all of a role see the same objects."""

@@ -17,7 +17,9 @@ from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import Annotator, CoverageLabel, Exposure, Publication, Study
+from annotation.writing import scoring
 from benchmarks import grouping
+from benchmarks.engine import judging, versions
 from benchmarks.models import AuditEvent
 from summhay_site.api import endpoints
 from summhay_site.api.access import make_token, revoke_token
@@ -25,7 +27,8 @@ from summhay_site.models import Token
 from summhay_site.operations.erasing import erase
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.conftest import make_user
-from tests.makers import make_session
+from tests.makers import make_assignment, make_session, make_writing_study
+from tests.makers_verification import make_questions
 
 pytestmark = pytest.mark.django_db
 SECRET = "xyzzy"
@@ -49,13 +52,16 @@ class Program:
     def __init__(self, user: Any = None, **values: Any) -> None:
         self.sent: dict[str, str] = {}
         if user is not None:
-            ends_at = values.pop("ends_at", None)
-            self.token, plain = make_token(user=user, name="notebook", ends_at=ends_at, now=timezone.now())
+            values = {"ends_at": None, **values}
+            self.token, plain = make_token(user=user, name="notebook", now=timezone.now(), **values)
             self.sent = {"Authorization": f"Bearer {plain}"}
 
     def get(self, address: str, **headers: str) -> Any:
         address = address if address.startswith("/") else f"/api/{address}"
         return Client().get(address, headers={**self.sent, **headers})
+
+    def post(self, address: str, body: Any) -> Any:
+        return Client().post(address, body, content_type="application/json", headers=self.sent)
 
     def rows(self, address: str, *, between: Any = None) -> list[dict[str, Any]]:
         """All pages of a list; `between` is called after the first."""
@@ -143,28 +149,45 @@ def test_four_roles_get_no_server_error_and_nothing_of_another_group_anywhere(
     grouping.set_members(group=group, members=[bob], by=eve, now=now)
     grouping.set_members(group=others, members=[ada], by=eve, now=now)
     hidden.researchers.add(ada)  # who has left the group since
-    Study.objects.filter(pk=hidden.pk).update(group=group)
-    haystack: Any = hidden.coveragelabels.all()[0].summary.haystack
-    type(haystack).objects.filter(pk=haystack.pk).update(group=group)
-    programs = {"nobody": Program(), **{user.username: Program(user) for user in (ben, ada, eve)}}
-    n_seen = dict.fromkeys(programs, 0)
-    for route in endpoints.schema()["paths"]:
-        for chosen in (study, hidden):
-            uid = haystack.uid if "haystacks" in route else chosen.uid
-            path = re.sub("{uid}", str(uid), route).replace("{name}", "figures.json")
-            path = re.sub("{(dataset|address)}", "island", path)
-            for who, program in programs.items():
-                response = program.get(path)
-                body = _body(response).decode()
-                assert response.status_code < 500, (who, path, body[:300])
-                if who != "eve":
-                    assert SECRET not in body, (who, path)
-                if response.status_code == 200:
-                    n_seen[who] += 1
-                if chosen is hidden and str(uid) in path and who == "ada":
+    summary = hidden.coveragelabels.all()[0].summary
+    writing = make_writing_study(haystack=summary.haystack, researcher=bob, name=f"{SECRET} texts")
+    writing.researchers.add(ada)
+    questions = make_questions(1, dataset=SECRET)
+    Study.objects.filter(pk__in=[hidden.pk, writing.pk]).update(group=group)
+    for row in (summary.haystack, *questions):
+        type(row).objects.filter(pk=row.pk).update(group=group)
+    judge = versions.default_judge(now=now)
+    sent = judging.request_score(
+        judge=judge,
+        subtopic=summary.subtopic,
+        text=f"- {SECRET} [1].",
+        reason="token",
+        budget=None,
+        by=bob,
+        now=now,
+    )
+    body = {"haystack": str(summary.haystack.uid), "subtopic": summary.subtopic.key, "summary": "- Six [1]."}
+    people = {user.username: user for user in (ben, ada, bob, eve)}
+    programs = {scope: {"nobody": Program()} | {name: Program(user, scope=scope) for name, user in people.items()}
+        for scope in Token.Scope.values}  # fmt: skip
+    n_seen = dict.fromkeys(("nobody", *people), 0)
+    for route, operations in endpoints.schema()["paths"].items():
+        is_scoring, of_haystack = "scores" in route, "haystacks" in route
+        theirs = [sent] if is_scoring else [summary.haystack] if of_haystack else [hidden, writing]
+        for row in (study, *theirs):
+            path = re.sub("{uid}", str(row.uid), route).replace("{name}", "figures.json")
+            path = path.replace("{dataset}", SECRET).replace("{address}", "x")
+            for who, program in programs["score" if is_scoring else "read"].items():
+                response = program.post(path, body) if "post" in operations else program.get(path)
+                answer = _body(response).decode()
+                assert response.status_code < 500, (who, path, answer[:300])
+                if who not in ("bob", "eve"):
+                    assert SECRET not in answer, (who, path)
+                n_seen[who] += response.status_code in (200, 202)
+                if who == "ada" and (SECRET in path or (row is not study and "{uid}" in route)):
                     _refused(response, 404)
     assert n_seen["nobody"] == n_seen["ben"] == 0
-    assert n_seen["ada"] < n_seen["eve"]
+    assert 0 < n_seen["ada"] < n_seen["bob"] <= n_seen["eve"]
 
 
 def test_pages_are_whole_and_stay_in_order_while_labels_come_in(study: Study, ada: Any) -> None:
@@ -240,15 +263,31 @@ def test_a_longer_list_costs_no_more_queries(
 
 
 def test_sessions_come_with_their_marks_and_curves(ada: Any, ben: Any) -> None:
-    session = make_session(annotator=ben)
-    writing = session.assignment.study
-    writing.researchers.add(ada)
+    texts = ("- Nothing yet.", "- Nothing yet.\n- In part 1, the ferry leaves at six in the morning [1].")
+    writing = make_writing_study(researcher=ada, annotators=[ben], limit_ms=300_000, mark_every_ms=60_000)
+    session = make_session(
+        assignment=make_assignment(annotator=ben, study=writing),
+        state="running",
+        revisions=[(50_000, texts[0]), (130_000, texts[1])],
+        now=timezone.now() - timedelta(minutes=6),
+        last_seen_at=timezone.now() - timedelta(minutes=1),
+    )
     program = Program(ada)
     [row] = program.rows(f"studies/{writing.uid}/sessions")
-    assert row["session"] == str(session.uid)
-    assert row["annotator"] == "annotator1"
-    for part in ("snapshots", "curve", "items"):
-        assert program.get(f"studies/{writing.uid}/{part}").status_code == 200
+    assert (row["session"], row["annotator"]) == (str(session.uid), "annotator1")
+    assert (row["state"], row["active_ms"], row["n_revisions"]) == ("expired", 300_000, 2)
+    marks = program.rows(f"studies/{writing.uid}/snapshots?limit=2")
+    at = [(mark["mark_ms"], mark["kind"], texts.index(mark["text"])) for mark in marks]
+    assert at == [(60_000, "mark", 0), (120_000, "mark", 0), (180_000, "mark", 1), (240_000, "mark", 1),
+        (300_000, "final", 1)]  # fmt: skip
+    for run in scoring.score_snapshots(now=timezone.now()):
+        judging.run_pending(run=run, clock=timezone.now)
+    curve = program.rows(f"studies/{writing.uid}/curve")
+    means = [row for row in curve if row["series"] == "mean" and row["rule"] == "carried_forward"]
+    coverage = [row["value"] for row in means if row["measure"] == "coverage"]
+    assert coverage == pytest.approx([0, 0, 1 / 3, 1 / 3, 1 / 3])  # one insight of three, from the third minute on
+    assert [row["value"] for row in means if row["measure"] == "citation"][:2] == [None, None]
+    assert program.rows(f"studies/{writing.uid}/items") == []
     _refused(program.get(f"studies/{writing.uid}/labels"), 404)
 
 

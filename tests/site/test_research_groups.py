@@ -57,7 +57,8 @@ def scene(ada: Any, ben: Any, eve: Any) -> list[uuid.UUID]:
     group = grouping.make_group(name=f"{SECRET} lab", by=eve, now=now)
     for model in (Haystack, Question, Synthesis, SourceSample, Study):
         model.objects.update(group=group)  # type: ignore[attr-defined]
-    grouping.group_run(JudgeRun.objects.get())
+    for run in JudgeRun.objects.all():
+        grouping.group_run(run)
     _give_ids(SECRET, but={"User"})
     type(nan).objects.filter(pk=nan.pk).update(uid=IDS[SECRET])
     others = grouping.make_group(name="Gulls", by=eve, now=now)
@@ -83,6 +84,8 @@ def _studies(word: str, *, by: Any, annotator: Any) -> list[Study]:
     _synthesis(f"{word} synthesis", by=by)
     judge = versions.default_judge(now=now)
     judging.request_run(judge=judge, subjects=[summary], reason="person", now=now, scope={"haystack": word})
+    of_token: dict[str, Any] = {"judge": judge, "reason": f"token of {word}", "budget": None, "by": by, "now": now}
+    judging.request_score(subtopic=summary.subtopic, text=f"- A {word} [1].", **of_token)
     made: dict[str, Any] = {"researcher": by, "annotators": [annotator]}
     linking = make_linking_study(summaries=Summary.objects.filter(haystack=haystack), name=f"{word} links", **made)
     RecruitmentLink.objects.create(study=linking, id_parameter="PID", created_at=now)

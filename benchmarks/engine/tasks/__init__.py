@@ -8,6 +8,7 @@ from benchmarks.engine.tasks.key_points import AutodsTask, VerificationTask
 from benchmarks.engine.tasks.points import ExtractionTask, RecallTask, SupportTask
 from benchmarks.engine.tasks.ratings import RatingTask
 from benchmarks.engine.tasks.responses import ResponseWritingTask
+from benchmarks.engine.tasks.sent import SentTask
 from benchmarks.engine.tasks.summaries import SummaryTask
 
 TASKS: dict[str, Task] = {
@@ -22,5 +23,6 @@ TASKS: dict[str, Task] = {
         SummaryTask(),
         ResponseWritingTask(),
         RatingTask(),
+        SentTask(),
     )
 }

@@ -26,7 +26,7 @@ from benchmarks.management import judges as judges_argument
 from benchmarks.management import model_runs
 from benchmarks.models import Haystack, Judge, JudgeRun, KeyPoint, Response, Subtopic, Summary
 
-OTHERS = (JudgeRun.Task.AUTODS, JudgeRun.Task.SUMMARIES, JudgeRun.Task.RESPONSES)
+OTHERS = (JudgeRun.Task.AUTODS, JudgeRun.Task.SUMMARIES, JudgeRun.Task.RESPONSES, JudgeRun.Task.SENT)
 """Tasks that have commands of their own."""
 SUBJECTS = {"summary": Summary, "response": Response, "key_point": KeyPoint}
 

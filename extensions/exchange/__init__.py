@@ -1,1 +1,0 @@
-"""Exchange: texts, scores and labels of people and systems, written as the files of other programs."""
