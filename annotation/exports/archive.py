@@ -235,7 +235,7 @@ def front_matter(card: Card, files: Sequence[Packed]) -> str:
     ]
     for at, file in enumerate(tables):
         lines += [
-            f"- config_name: {_quoted(file.name.removesuffix('.csv').replace('/', '-'))}",
+            f"- config_name: {_quoted(file.name.rpartition('.')[0].replace('/', '-'))}",
             *(["  default: true"] if not at else []),
             "  data_files:",
             "  - split: train",
@@ -296,7 +296,7 @@ def write(out: IO[bytes], contents: Contents) -> dict[str, Any]:
     """Write the zip and give its manifest, which it holds too."""
     card = contents.card
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as zipped:
-        add = partial(_add, zipped, card)
+        add = partial(pack, zipped, card)
         packed = [add(file.name, file.title, file.content(reader=PROGRAMS)) for file in contents.files]
         if card.licence:
             packed.append(add("LICENCE.txt", "Licence", [card.licence.strip() + "\n"]))
@@ -322,7 +322,7 @@ def write(out: IO[bytes], contents: Contents) -> dict[str, Any]:
     return manifest
 
 
-def _add(zipped: zipfile.ZipFile, card: Card, name: str, title: Text, pieces: Iterable[str | bytes]) -> Packed:
+def pack(zipped: zipfile.ZipFile, card: Card, name: str, title: Text, pieces: Iterable[str | bytes]) -> Packed:
     """Write the pieces of a file as they come."""
     now = card.made_at
     made_at = (max(now.year, 1980), now.month, now.day, now.hour, now.minute, now.second)

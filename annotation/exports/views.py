@@ -78,10 +78,10 @@ def archive_file(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponseBase:
         return waiting_file(request, drawn, name=name)
     saw_insights(request.user, *kind_named(study.kind).insights_in_files(study))
     of_study = partial(write_archive, study=study, licence=form.cleaned_data["licence"], now=now, draw=drawn)
-    return as_file(_zipped(of_study), name=name, about=study)
+    return as_file(zip_response(of_study), name=name, about=study)
 
 
-def _zipped(write: Callable[[IO[bytes]], Any]) -> FileResponse:
+def zip_response(write: Callable[[IO[bytes]], Any]) -> FileResponse:
     """A zip that `write` writes, from a temporary file that the response closes."""
     file = TemporaryFile()  # noqa: SIM115
     try:
@@ -131,7 +131,7 @@ def board_archive_file(request: HtmxHttpRequest) -> HttpResponseBase:
     form = LicenceForm(request.GET)
     if not form.is_valid():
         return _board_page(request, form)
-    board_made = _board(request)[1]
+    board_made = board_of(request)[1]
     if not isinstance(board_made, BoardMade):
         return waiting_file(request, board_made, name="leaderboard.zip")
     drawn = _drawn(board_made.made)
@@ -139,10 +139,10 @@ def board_archive_file(request: HtmxHttpRequest) -> HttpResponseBase:
         return waiting_file(request, drawn, name="leaderboard.zip")
     licence, now = form.cleaned_data["licence"], timezone.now()
     of_board = partial(write_board, board_made=board_made, licence=licence, now=now, draw=drawn)
-    return as_file(_zipped(of_board), name=f"{board_made.made.origin.label}.zip")
+    return as_file(zip_response(of_board), name=f"{board_made.made.origin.label}.zip")
 
 
-def _board(request: HttpRequest) -> tuple[BoardForm, BoardMade | Shown[Any]]:
+def board_of(request: HttpRequest) -> tuple[BoardForm, BoardMade | Shown[Any]]:
     """The leaderboard that an address asks for, or how its figures stand while there are none; 404 without any."""
     look, view, shown = shown_board(request, wait_s=FILE_WAIT_S)
     if view is None or shown is None or (shown.figures is None and shown.state == "failed"):
@@ -151,7 +151,7 @@ def _board(request: HttpRequest) -> tuple[BoardForm, BoardMade | Shown[Any]]:
 
 
 def _board_page(request: HtmxHttpRequest, form: LicenceForm) -> HttpResponse:
-    look, board_made = _board(request)
+    look, board_made = board_of(request)
     context: dict[str, Any] = {
         "form": form,
         "kept": [(name, value) for name, value in request.GET.items() if name != "licence"],

@@ -356,7 +356,7 @@ def texts_of(view: View, studies: QuerySet[Study]) -> Texts:
     wrote: dict[str, list[SessionResult]] = {}
     for result in sessions:
         entry = _entry_of(result.session)
-        text = scored_text(str(entry), result, _text_at(result, view.minute))
+        text = scored_text(str(entry), result, text_at(result, view.minute))
         if text is not None:
             entries[str(entry)] = entry
             wrote.setdefault(str(entry), []).append(result)
@@ -381,7 +381,7 @@ def _sessions(view: View, studies: QuerySet[Study], subtopics: Collection[int]) 
     return [result for result in results if result.counts]
 
 
-def _text_at(result: SessionResult, minute: int | None) -> ScoredSnapshot | None:
+def text_at(result: SessionResult, minute: int | None) -> ScoredSnapshot | None:
     """A session's text at a minute, or its final one."""
     if minute is None:
         return result.last

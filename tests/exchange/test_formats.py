@@ -1,0 +1,86 @@
+"""What any format leaves out, who gets it, and where it is offered."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from django.core.management import CommandError
+from django.urls import reverse
+
+from annotation.models import Exposure, Study
+from benchmarks.models import AuditEvent, Insight
+from extensions.exchange.formats import FORMATS
+from tests.annotation.leaderboard.board import FIRST
+from tests.conftest import make_user
+from tests.exchange.conftest import NAMES, opened
+from tests.makers import flat, make_writing_study
+
+BOARD = ("--judge", "lexical-2", "--people")
+WRITTEN = [name for name, each in FORMATS.items() if "writing" in each.made_of]
+
+
+@pytest.mark.parametrize("name", WRITTEN)
+@pytest.mark.parametrize("of", [("--study", "Ferries"), BOARD], ids=["study", "board"])
+def test_texts_and_insights_are_in_it_only_if_asked_for_and_people_are_pseudonyms(
+    study: Study, files: Any, name: str, of: Any
+) -> None:
+    if of is BOARD and "leaderboard" not in FORMATS[name].made_of:
+        return
+    insight = Insight.objects.order_by("pk").first()
+    assert insight is not None
+    for flags, has_text, has_insight in (([], 0, 0), (["--texts"], 1, 0), (["--insights"], 0, 1)):
+        told = b"\n".join(files(name, *of, *flags).values()).decode()
+        assert (FIRST in told.replace("\\n", "\n")) >= has_text - (name == "metr")
+        assert has_text or FIRST not in told
+        assert (insight.text in told) <= has_insight
+        assert "prompts of judges" in told
+        assert ("reference insights" in told) != has_insight
+        assert not [person for person in NAMES if person in told]
+
+
+def test_the_page_gives_the_same_files_and_says_who_saw_insights(study: Study, ada: Any, login: Any) -> None:
+    client = login(ada)
+    page = flat(client.get(reverse("exchange:study", args=[study.uid])).text)
+    assert "Inspect" in page
+    address = reverse("exchange:study-file", args=[study.uid])
+    answer = client.get(address, {"format": "inspect", "insights": "on", "licence": "CC BY 4.0"})
+    assert answer["Content-Type"] == "application/zip"
+    assert "ferries-inspect.zip" in answer["Content-Disposition"]
+    assert b"Licence: CC BY 4.0" in opened(answer.getvalue())["README.md"]
+    assert Exposure.objects.filter(user=ada).exists()
+    assert AuditEvent.objects.filter(action="file.downloaded", object_uid=str(study.uid)).exists()
+    assert client.get(address, {"format": "<script>"}).status_code == 422
+    assert client.get(address).status_code == 422
+
+
+def test_the_board_on_its_page_is_the_board_in_the_file(study: Study, ada: Any, login: Any) -> None:
+    client = login(ada)
+    board = client.get("/leaderboard/", {"judge": "lexical-2", "average": "summary"})
+    assert f"{reverse('exchange:board')}?judge=lexical-2&amp;average=summary" in board.text
+    page = client.get(reverse("exchange:board"), {"average": "summary"}).text
+    assert '<input type="hidden" name="average" value="summary">' in page
+    answer = client.get(reverse("exchange:board-file"), {"format": "inspect"})
+    assert sum(name.startswith("logs/") for name in opened(answer.getvalue())) == 4
+
+
+def test_strangers_get_no_file_and_studies_without_work_say_so(study: Study, ada: Any, login: Any) -> None:
+    address = reverse("exchange:study-file", args=[study.uid])
+    dot = make_user("dot", "researcher")
+    assert login(dot).get(address, {"format": "inspect"}).status_code == 404
+    assert login(make_user("ben", "annotator")).get(address, {"format": "inspect"}).status_code == 403
+    empty = make_writing_study(
+        researcher=ada, name="Nothing yet", haystack=study.writing_plan.subtopics.first().haystack
+    )  # type: ignore[union-attr]
+    answer = login(ada).get(reverse("exchange:study-file", args=[empty.uid]), {"format": "inspect"})
+    assert answer.status_code == 422
+    assert "Nothing is scored or labelled here yet" in answer.text
+
+
+def test_the_command_refuses_what_cannot_be_written(study: Study, files: Any) -> None:
+    study.kind = Study.Kind.RATING
+    Study.objects.filter(pk=study.pk).update(kind=Study.Kind.RATING)
+    with pytest.raises(CommandError, match="can be written for"):
+        files("inspect", "--study", "Ferries")
+    with pytest.raises(CommandError, match="no study"):
+        files("inspect", "--study", "none such")
