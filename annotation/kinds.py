@@ -53,7 +53,7 @@ class StudyFile:
     """A file of a study for its archive; `make` gives its content in pieces.
 
     A table in CSV also has its columns and `rows`, whose values keep their types, for other forms of tables; its
-    content depends on whom it is for.
+    content depends on whom it is for. A table in another form says itself how many rows it has.
     """
 
     name: str
@@ -61,6 +61,7 @@ class StudyFile:
     make: Callable[..., Iterable[str | bytes]]
     columns: Sequence[str] = ()
     rows: Callable[[], Iterable[Sequence[Any]]] | None = None
+    n_rows: int = 0
 
     def content(self, *, reader: str) -> Iterable[str | bytes]:
         """The content for spreadsheets or for programs, which get texts as they are."""

@@ -14,7 +14,7 @@ import re
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -297,16 +297,19 @@ def write(out: IO[bytes], contents: Contents) -> dict[str, Any]:
     card = contents.card
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as zipped:
         add = partial(pack, zipped, card)
-        packed = [add(file.name, file.title, file.content(reader=PROGRAMS)) for file in contents.files]
+        packed = []
+        for file in contents.files:
+            row = add(file.name, file.title, file.content(reader=PROGRAMS))
+            packed.append(replace(row, n_rows=row.n_rows or file.n_rows))
         if card.licence:
             packed.append(add("LICENCE.txt", "Licence", [card.licence.strip() + "\n"]))
         if contents.methods:
             packed.append(add("methods.md", "Methods section", [contents.methods]))
         packed.append(add("README.md", "Data-set card", [front_matter(card, packed), "\n", contents.told(packed)]))
-        described = (
-            add("datapackage.json", "Frictionless data package", json_file(datapackage(card, packed))),
-            add("croissant.json", "Croissant", json_file(croissant(card, packed))),
-        )
+        described = [add("croissant.json", "Croissant", json_file(croissant(card, packed)))]
+        if any(row.fields for row in packed):
+            package = json_file(datapackage(card, packed))
+            described.append(add("datapackage.json", "Frictionless data package", package))
         manifest = {
             "schema_version": SCHEMA_VERSION,
             "made_at": card.made_at.isoformat(),

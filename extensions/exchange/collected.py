@@ -28,7 +28,7 @@ from annotation.writing.results import ScoredSnapshot, SessionResult, finals, se
 from annotation.writing.scoring import judge_of
 from annotation.writing.settling import settle_study
 from benchmarks.leaderboard.board import COLUMNS, Entry, coverage_verdicts, scored_texts
-from benchmarks.models import Haystack, Insight, Judge, Subtopic, Summary
+from benchmarks.models import Haystack, Insight, Judge, PointVerdict, Question, Subtopic, Summary
 from benchmarks.results.computation import program
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import MEASURES, SummaryScore, worth
@@ -40,6 +40,8 @@ OVER = {
     Session.State.EXPIRED.value: TIMED_OUT,
     Session.State.VOIDED.value: VOIDED,
 }
+Out = tuple[str, str, Iterable[str | bytes]]
+"""A file: its name, a title, and its content in pieces."""
 MADE_WITH = {"name": "summhay", "version": program()}
 
 
@@ -73,8 +75,12 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The session in which a person wrote a text; `curve` has the measures at each mark (ms of active time)."""
+    """The session in which a person wrote a text; `curve` has the measures at each mark (ms of active time).
 
+    The pseudonym `person` is one within its study.
+    """
+
+    study: str
     person: str
     session: str
     outcome: str
@@ -88,7 +94,7 @@ class Work:
 
     def as_json(self) -> dict[str, Any]:
         """Plain values for metadata."""
-        names = ("person", "session", "outcome", "active_ms", "paused_ms", "limit_ms", "is_excluded")
+        names = ("study", "person", "session", "outcome", "active_ms", "paused_ms", "limit_ms", "is_excluded")
         return {name: getattr(self, name) for name in names}
 
 
@@ -230,6 +236,7 @@ class _Tasks:
         began = session.started_at or session.created_at
         end = session.ended_at or session.clock_hwm or began
         work = Work(
+            study=session.assignment.study.name if session.assignment.study else "",
             person=result.pseudonym,
             session=str(session.uid),
             outcome=outcome,
@@ -307,45 +314,70 @@ def _withdrawn(sessions: Iterable[Session]) -> set[int]:
 
 def of_labels(study: Study, *, choices: Choices, now: datetime) -> Collection:
     """What each person of a linking or validation study said of the texts of each system."""
-    read = _linked if study.kind == Study.Kind.LINKING else _entailed
     names = pseudonyms_of(study)
-    texts: dict[tuple[str, str], dict[Any, list[Any]]] = defaultdict(lambda: defaultdict(list))
-    for person, system, text, point in read(study, choices):
-        texts[names.get(person, "unknown"), system][text].append(point)
-    runs = []
-    for (name, system), of in sorted(texts.items()):
-        answers = [
-            Answer(task, family, query, text, points, {"coverage": fmean(point.value for point in points)})
-            for (_pk, task, family, query, text), points in of.items()
-        ]
-        runs.append(Run(system, name, _numbered(answers)))
+    if study.kind == Study.Kind.LINKING:
+        labels, measure = _linked(study.coveragelabels.for_figures(), choices), "coverage"
+    else:
+        labels, measure = _entailed(EntailmentLabel.objects.filter(study=study).for_figures(), choices), RECALL
+    runs = _runs(((names.get(row.annotator_id, "unknown"), *about) for row, *about in labels), measure)
     return Collection(archive_name(study), study.name, now, runs, choices, uid=str(study.uid))
 
 
-Said = tuple[int, str, tuple[int, str, str, str, str], Point]
-"""Annotator, system, the text (by its primary key first) with its task, and what was said of a point."""
+def of_recall(dataset: str, judge: Judge, *, choices: Choices, now: datetime) -> Collection:
+    """The responses of systems to the questions of a dataset, by usable verdicts of a judge."""
+    questions = Question.objects.filter(dataset=dataset, archived_at=None)
+    verdicts = PointVerdict.objects.filter(
+        judge=judge,
+        premise=PointVerdict.Premise.RESPONSE,
+        repeat=0,
+        is_valid=True,
+        response__question__in=questions,
+    )
+    runs = _runs((("", *about) for _row, *about in _entailed(verdicts, choices)), RECALL)
+    title = f"Key point recall on {dataset}"
+    return Collection(f"recall-{dataset}", title, now, runs, choices, judge)
+
+
+def _runs(labels: Iterable[Any], measure: str) -> list[Run]:
+    """A run of each setting and system, of (setting, system, text, point) rows."""
+    texts: dict[tuple[str, str], dict[Any, list[Point]]] = defaultdict(lambda: defaultdict(list))
+    for setting, system, about, point in labels:
+        texts[setting, system][about].append(point)
+    return [
+        Run(
+            system,
+            setting,
+            _numbered(
+                Answer(task, family, query, text, points, {measure: fmean(point.value for point in points)})
+                for (_pk, task, family, query, text), points in of.items()
+            ),
+        )
+        for (setting, system), of in sorted(texts.items())
+    ]
+
+
+Label = tuple[Any, str, tuple[int, str, str, str, str], Point]
+"""A row, its system, the text (by its primary key first) with its task, and what was said of a point."""
+RECALL = "key_point_recall"
 ENTAILED = {"yes": 1.0, "neutral": 0.0, "no": 0.0}
 
 
-def _linked(study: Study, choices: Choices) -> Iterable[Said]:
-    labels = study.coveragelabels.for_figures().order_by("pk")
+def _linked(labels: QuerySet[Any, Any], choices: Choices) -> Iterator[Label]:
     value = worth()
-    for row in labels.select_related("summary__system", "summary__subtopic__haystack", "insight"):
+    related = ("summary__system", "summary__subtopic__haystack", "insight")
+    for row in labels.order_by("pk").select_related(*related):
         summary, subtopic = row.summary, row.summary.subtopic
-        text = summary.text if choices.texts else ""
-        family = subtopic.haystack.key
-        task = (summary.pk, f"{family}/{subtopic.key}", family, subtopic.query, text)
+        family, text = subtopic.haystack.key, summary.text if choices.texts else ""
+        about = (summary.pk, f"{family}/{subtopic.key}", family, subtopic.query, text)
         shown = row.insight.text if choices.insights else ""
-        point = Point(row.insight.key, shown, row.coverage, value[row.coverage])
-        yield row.annotator_id, summary.system.key, task, point
+        yield row, summary.system.key, about, Point(row.insight.key, shown, row.coverage, value[row.coverage])
 
 
-def _entailed(study: Study, choices: Choices) -> Iterable[Said]:
-    labels = EntailmentLabel.objects.filter(study=study).for_figures().order_by("pk")
-    for row in labels.select_related("response__system", "response__question", "key_point"):
+def _entailed(rows: QuerySet[Any, Any], choices: Choices) -> Iterator[Label]:
+    """Labels of people, or verdicts of a judge, on key points in responses."""
+    for row in rows.order_by("pk").select_related("response__system", "response__question", "key_point"):
         response, question = row.response, row.response.question
-        text = response.text if choices.texts else ""
-        task = (response.pk, f"{question.dataset}/{question.key}", question.dataset, question.text, text)
+        family, text = question.dataset, response.text if choices.texts else ""
+        about = (response.pk, f"{family}/{question.key}", family, question.text, text)
         shown = row.key_point.text if choices.insights else ""
-        point = Point(row.key_point.key, shown, row.answer, ENTAILED[row.answer])
-        yield row.annotator_id, response.system.key, task, point
+        yield row, response.system.key, about, Point(row.key_point.key, shown, row.answer, ENTAILED[row.answer])

@@ -10,13 +10,25 @@ from typing import IO, Any
 
 from django.db.models import QuerySet
 
-from annotation.exports.archive import Card, pack
+from annotation.exports import boards, studies
+from annotation.exports.archive import Card, Contents, pack, write
 from annotation.exports.boards import BoardMade
 from annotation.models import Study
-from extensions.exchange import inspect_logs
-from extensions.exchange.collected import MADE_WITH, Choices, Collection, of_board, of_labels, of_writing
+from benchmarks.models import Judge
+from extensions.exchange import every_eval, hub, inspect_logs, lm_eval, nuggets
+from extensions.exchange import runs as metr
+from extensions.exchange.collected import (
+    MADE_WITH,
+    Choices,
+    Collection,
+    Out,
+    of_board,
+    of_labels,
+    of_recall,
+    of_writing,
+)
 
-BOARD = "leaderboard"
+BOARD, RECALL = "leaderboard", "recall"
 WRITING, LINKING, VALIDATION = Study.Kind.WRITING.value, Study.Kind.LINKING.value, Study.Kind.VALIDATION.value
 READERS = {WRITING: of_writing, LINKING: of_labels, VALIDATION: of_labels}
 
@@ -27,13 +39,14 @@ class NothingToWrite(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """A format, what its files hold, and of what they are made: the leaderboard, and kinds of study."""
+    """A format, what its files hold, and of what they are made: a page of results, or kinds of study."""
 
     name: str
     title: str
     holds: str
     made_of: frozenset[str]
-    files: Callable[[Collection], Iterable[inspect_logs.Out]]
+    files: Callable[[Collection], Iterable[Out]] | None
+    """None: the tables of the archive."""
 
 
 FORMATS = {
@@ -44,8 +57,46 @@ FORMATS = {
             "Inspect",
             "A log (version 2) of each system and of people, whose samples have outcome, active and paused time"
             " and a score at each mark; scores and people's labels for precomputed_scores.",
-            frozenset({BOARD, WRITING, LINKING, VALIDATION}),
+            frozenset({BOARD, RECALL, WRITING, LINKING, VALIDATION}),
             inspect_logs.files,
+        ),
+        Format(
+            "every-eval-ever",
+            "Every Eval Ever",
+            "Results (schema 0.3.0) of each system and of people with their intervals, and a row for each text and"
+            " measure.",
+            frozenset({BOARD, WRITING}),
+            every_eval.files,
+        ),
+        Format(
+            "metr",
+            "METR",
+            "A run for each text, with minutes of people, those who gave up or ran out of time among them.",
+            frozenset({BOARD, WRITING}),
+            metr.files,
+        ),
+        Format(
+            "nuggetizer",
+            "nuggetizer",
+            "Assignments of reference insights or key points to each text, by a judge or by each person; partial"
+            " coverage is worth half.",
+            frozenset({BOARD, RECALL, WRITING, LINKING, VALIDATION}),
+            nuggets.files,
+        ),
+        Format(
+            "lm-eval",
+            "lm-eval",
+            "A sample for each text with its measures, as lm-eval logs them.",
+            frozenset({BOARD, RECALL, WRITING}),
+            lm_eval.files,
+        ),
+        Format(
+            "datasets",
+            "Hugging Face datasets",
+            "A folder for load_dataset with a data-set card: a configuration for each table of the archive that"
+            " has rows.",
+            frozenset({BOARD, *Study.Kind}),
+            None,
         ),
     )
 }
@@ -68,20 +119,45 @@ class Wanted:
 
 def write_study(out: IO[bytes], study: Study, *, wanted: Wanted, now: datetime) -> str:
     """Write the zip of a study; gives its name. Raises `NothingToWrite`."""
-    return _write(out, READERS[study.kind](study, choices=wanted.choices, now=now), wanted)
+    read = READERS.get(study.kind)
+    collection = read(study, choices=wanted.choices, now=now) if read else None
+    if wanted.format.files is None:
+        archive = studies.contents_of(study, None, licence=wanted.licence, now=now, draw=_no_chart)
+        return _write_tables(out, archive, collection, wanted)
+    return _write(out, collection, wanted)
 
 
 def write_board(
-    out: IO[bytes], made: BoardMade, studies: QuerySet[Study], *, wanted: Wanted, now: datetime
+    out: IO[bytes], made: BoardMade, people_of: QuerySet[Study], *, wanted: Wanted, now: datetime
 ) -> str:
-    """Write the zip of a leaderboard with the people of these studies; gives its name. Raises `NothingToWrite`."""
-    return _write(out, of_board(made, studies, choices=wanted.choices, now=now), wanted)
+    """Write the zip of a leaderboard with the people of some studies; gives its name. Raises `NothingToWrite`."""
+    if wanted.format.files is None:  # as in the archive, without any text
+        archive = boards.contents_of(made, licence=wanted.licence, now=now, draw=_no_chart)
+        return _write_tables(out, archive, None, replace(wanted, choices=Choices()))
+    return _write(out, of_board(made, people_of, choices=wanted.choices, now=now), wanted)
 
 
-def _write(out: IO[bytes], collection: Collection, wanted: Wanted) -> str:
-    collection = replace(collection, runs=[run for run in collection.runs if run.answers])
-    if not collection.runs:
+def write_recall(out: IO[bytes], dataset: str, judge: Judge, *, wanted: Wanted, now: datetime) -> str:
+    """Write the zip of a judge's key point recall; gives its name. Raises `NothingToWrite`."""
+    return _write(out, of_recall(dataset, judge, choices=wanted.choices, now=now), wanted)
+
+
+def _no_chart(chart: Any, ending: str) -> None:
+    """Tables have no charts."""
+
+
+def _write_tables(out: IO[bytes], archive: Contents, collection: Collection | None, wanted: Wanted) -> str:
+    contents = hub.contents(archive, collection, wanted.choices)
+    write(out, contents)
+    return f"{contents.card.name}.zip"
+
+
+def _write(out: IO[bytes], collection: Collection | None, wanted: Wanted) -> str:
+    """One file after the other, as the format makes them of a collection."""
+    runs = [run for run in collection.runs if run.answers] if collection else []
+    if collection is None or wanted.format.files is None or not runs:
         raise NothingToWrite("Nothing is scored or labelled here yet.")
+    collection = replace(collection, runs=runs)
     card = Card(
         name=f"{collection.name}-{wanted.format.name}",
         title=f"{collection.title}, for {wanted.format.title}",

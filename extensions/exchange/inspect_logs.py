@@ -11,10 +11,7 @@ from typing import Any
 from annotation.exports.figures import settings_of
 from benchmarks.scoring.stat import Stat
 from benchmarks.web.downloads import json_file, json_lines
-from extensions.exchange.collected import MADE_WITH, TIMED_OUT, Answer, Collection, Run, Work
-
-Out = tuple[str, str, Any]
-"""A file: its name, a title, and its content in pieces."""
+from extensions.exchange.collected import MADE_WITH, TIMED_OUT, Answer, Collection, Out, Run, Work
 
 
 def files(collection: Collection) -> Iterator[Out]:
@@ -82,8 +79,8 @@ def log_of(collection: Collection, run: Run) -> dict[str, Any]:
 
 
 def _model(run: Run) -> str:
-    """“summhay/…”, as names of models in Inspect begin with who provides them."""
-    return "/".join(("summhay", run.system.replace("/", "_")))
+    """A name of Inspect's provider “none”, which asks nothing: scorers refuse unknown providers."""
+    return "/".join(("none", run.system.replace("/", "_")))
 
 
 def _about(collection: Collection) -> dict[str, Any]:
@@ -101,8 +98,8 @@ def _total(name: str, scorer: str, stat: Stat) -> dict[str, Any]:
 def _sample(collection: Collection, model: str, answer: Answer) -> dict[str, Any]:
     points = {point.key: point.label for point in answer.points}
     scores = {name: _score(value) for name, value in answer.scores.items()}
-    if points and "coverage" in scores:
-        scores["coverage"]["metadata"] = {"labels": points}
+    if points and scores:
+        next(iter(scores.values()))["metadata"] = {"labels": points}
     sample: dict[str, Any] = {
         "id": answer.task,
         "epoch": answer.epoch,

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from django import forms
+from django.db.models import Count
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404
 from django.urls import reverse
@@ -16,10 +17,11 @@ from django.views.decorators.http import require_safe
 
 from annotation.exports.boards import BoardMade
 from annotation.exports.views import LicenceForm, board_of, zip_response
+from annotation.kinds import kind_named
 from annotation.leaderboard.views import studies_of
 from annotation.models import Study
 from annotation.studies.kind import with_plans
-from benchmarks.models import Haystack
+from benchmarks.models import Haystack, Judge, PointVerdict
 from benchmarks.results.pages import waiting_file
 from benchmarks.web.downloads import as_file
 from benchmarks.web.pages import HtmxHttpRequest, page
@@ -28,13 +30,20 @@ from extensions.exchange.collected import Choices
 from extensions.exchange.formats import (
     BOARD,
     FORMATS,
+    RECALL,
     NothingToWrite,
     Wanted,
     formats_of,
     write_board,
+    write_recall,
     write_study,
 )
 
+PAGES = {
+    BOARD: ("annotation:leaderboard", "Leaderboard"),
+    RECALL: ("benchmarks:recall", "Key point recall"),
+}
+"""Pages of results that are of no study, and what they are called."""
 FIELDS = ("format", "texts", "insights", "licence")
 
 
@@ -79,7 +88,8 @@ def study_file(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponseBase:
     on = Haystack.objects.filter(subtopics__assignments__study=row) | Haystack.objects.filter(
         summaries__label_items__study=row
     )
-    return _file(request, form, row.kind, partial(write_study, study=row, now=now), on.distinct(), study=row)
+    seen = [*on.distinct(), *kind_named(row.kind).insights_in_files(row)]
+    return _file(request, form, row.kind, partial(write_study, study=row, now=now), seen, study=row)
 
 
 @requires("annotation.view_session")
@@ -94,8 +104,32 @@ def board_file(request: HtmxHttpRequest) -> HttpResponseBase:
     form, made = FormatForm(request.GET, kind=BOARD), board_of(request)[1]
     if not isinstance(made, BoardMade):
         return waiting_file(request, made, name="leaderboard.zip")
-    write = partial(write_board, made=made, studies=studies_of(request), now=timezone.now())
+    write = partial(write_board, made=made, people_of=studies_of(request), now=timezone.now())
     return _file(request, form, BOARD, write, made.view.haystacks)
+
+
+@requires("benchmarks.view_judge")
+@require_safe
+def recall(request: HtmxHttpRequest) -> HttpResponse:
+    return _page(request, FormatForm(kind=RECALL), RECALL)
+
+
+@requires("benchmarks.view_judge")
+@require_safe
+def recall_file(request: HtmxHttpRequest) -> HttpResponseBase:
+    """The dataset and judge that the address names, else the judge with most verdicts on it."""
+    dataset, name = (request.GET.get(each, "")[:300] for each in ("dataset", "judge"))
+    on = Judge.objects.counted().filter(
+        point_verdicts__premise=PointVerdict.Premise.RESPONSE,
+        point_verdicts__response__question__dataset=dataset,
+    )
+    judges = list(on.annotate(n=Count("point_verdicts")).order_by("-n", "pk"))
+    judge = next((each for each in judges if name in {"", str(each)}), None)
+    if judge is None:
+        raise Http404
+    form, seen = FormatForm(request.GET, kind=RECALL), Haystack.objects.filter(questions__dataset=dataset)
+    write = partial(write_recall, dataset=dataset, judge=judge, now=timezone.now())
+    return _file(request, form, RECALL, write, seen.distinct())
 
 
 def _file(
@@ -129,11 +163,16 @@ def _study(request: HttpRequest, uid: uuid.UUID) -> Study:
 
 
 def _page(request: HtmxHttpRequest, form: FormatForm, kind: str, study: Study | None = None) -> HttpResponse:
-    context = {
+    context: dict[str, Any] = {
         "form": form,
         "formats": formats_of(kind),
         "study": study,
-        "file_url": reverse("exchange:study-file", args=[study.uid]) if study else reverse("exchange:board-file"),
+        "file_url": reverse("exchange:study-file", args=[study.uid])
+        if study
+        else reverse(f"exchange:{kind}-file"),
         "kept": [] if study else [(name, value) for name, value in request.GET.items() if name not in FIELDS],
     }
+    if study is None:
+        url, title = PAGES[kind]
+        context |= {"back_url": reverse(url), "title": title}
     return page(request, "exchange/formats.html", context, status=422 if form.errors else 200)
