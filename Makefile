@@ -32,7 +32,7 @@ help:
 	@echo "make chaos         kill, freeze and cut off a site while people work, then look for what is missing (FAULTS=1000 SEED=… DATABASE_URL=…)"
 	@echo "make migrations-check  migrations that the version before could not run beside (PostgreSQL)"
 	@echo "make audit         addresses by role and method, hostile files, replies that inject, altered archives, dependencies"
-	@echo "make interop       archives of the demo, checked by the programs of Frictionless and Croissant in an environment of theirs"
+	@echo "make interop       files of the demo, checked by the programs that they are for (Inspect, Croissant …) in an environment of theirs"
 	@echo "make check         format, lint, types, import rules, migrations, deploy checks"
 	@echo "make wheel-check   build the wheel, install it where nothing else is, start it (WHEEL_PYTHONS="python3.13 …": with these)"
 	@echo "make serve         web, worker and beat in production mode; what ends is started again"
@@ -102,8 +102,9 @@ papers: setup
 	DJANGO_SETTINGS_MODULE=summhay_site.settings $(BIN)/python -m tests.papers.page $(DATA)
 
 interop: setup
-	$(PYTHON) -m venv .venv-interop
-	.venv-interop/bin/python -m pip install --quiet --disable-pip-version-check frictionless==5.21.0 mlcroissant==1.1.1
+	. .ci/interpreters; python=$$(others | head -1); "$${python:-$(PYTHON)}" -m venv .venv-interop  # Every Eval Ever needs 3.12
+	.venv-interop/bin/python -m pip install --quiet --disable-pip-version-check frictionless==5.21.0 mlcroissant==1.1.1 \
+	  inspect_ai==0.3.285 every_eval_ever==0.3.0 nuggetizer==0.0.5 datasets==5.2.0
 	$(BIN)/python -m tests.interop .venv-interop/bin
 
 format: setup

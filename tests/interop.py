@@ -1,4 +1,7 @@
-"""Archives of the demo, checked by the programs of others: `make interop`, in an environment of its own."""
+"""Archives and files of the demo, checked by the programs that they are for: `make interop`.
+
+The programs themselves are in `interop_reading.py`.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from typing import Any
 
 MANAGE = [sys.executable, "manage.py"]
 SHOWN = 5
+BOARD = ("--judge", "lexical-2", "--people")
 
 
 def run(*words: str, **more: Any) -> str:
@@ -21,25 +25,62 @@ def run(*words: str, **more: Any) -> str:
     return subprocess.run([*words], check=True, capture_output=True, text=True, **more).stdout
 
 
-def archives(folder: Path) -> Iterator[Path]:
-    """The folder of the archive of every study of the demo, and of its leaderboard."""
-    site = {**os.environ, "DATA_DIR": str(folder / "site")}
-    for unwanted in ("DATABASE_URL", "CELERY_BROKER_URL"):
-        site.pop(unwanted, None)
-    (folder / "site").mkdir(mode=0o700)
-    run(*MANAGE, "migrate", "--verbosity", "0", env=site)
-    run(*MANAGE, "load_demo", env=site)
-    names = "from annotation.models import Study; print(*Study.objects.values_list('name', flat=True), sep='\\n')"
-    studies = run(*MANAGE, "shell", "--verbosity", "0", "--command", names, env=site).splitlines()
-    calls = [["export_study", "--study", name] for name in studies]
-    calls.append(["export_leaderboard", "--judge", "lexical-2", "--people"])
-    for at, call in enumerate(calls):
-        path = folder / f"{at}.zip"
-        run(*MANAGE, *call, "--licence", "CC BY 4.0", "--out", str(path), env=site)
+class Demo:
+    """A site with the demo in a folder of its own."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.env = {**os.environ, "DATA_DIR": str(folder / "site")}
+        for unwanted in ("DATABASE_URL", "CELERY_BROKER_URL"):
+            self.env.pop(unwanted, None)
+        (folder / "site").mkdir(mode=0o700)
+        self.manage("migrate", "--verbosity", "0")
+        self.manage("load_demo")
+
+    def manage(self, *words: str) -> str:
+        return run(*MANAGE, *words, env=self.env)
+
+    def told(self, code: str, value: str) -> Any:
+        """A plain value that the site knows, as code gives it."""
+        return json.loads(
+            self.manage("shell", "-v", "0", "-c", f"import json; {code}; print(json.dumps({value}))")
+        )
+
+    def studies(self) -> dict[str, str]:
+        """The kind of each study by its name."""
+        studies: dict[str, str] = self.told(
+            "from annotation.models import Study", "dict(Study.objects.values_list('name', 'kind'))"
+        )
+        return studies
+
+    def written(self, name: str, *words: str) -> Path:
+        """The folder in the zip that a command writes."""
+        path = self.folder / f"{name}.zip"
+        self.manage(*words, "--licence", "CC BY 4.0", "--out", str(path))
         with zipfile.ZipFile(path) as zipped:
-            zipped.extractall(folder / str(at))
-        [root] = (folder / str(at)).iterdir()
-        yield root
+            zipped.extractall(self.folder / name)
+        [root] = (self.folder / name).iterdir()
+        return root
+
+    def archives(self) -> Iterator[Path]:
+        """That of every study, and of the leaderboard."""
+        for at, name in enumerate(self.studies()):
+            yield self.written(str(at), "export_study", "--study", name)
+        yield self.written("board", "export_leaderboard", *BOARD)
+
+    def exchanged(self) -> Iterator[tuple[str, Path]]:
+        """Each format with what it is made of."""
+        made_of = "{name: [*each.made_of] for name, each in FORMATS.items()}"
+        formats = self.told("from extensions.exchange.formats import FORMATS", made_of)
+        studies = self.studies().items()
+        for name, kinds in formats.items():
+            for at, (study, kind) in enumerate(studies):
+                if kind in kinds:
+                    yield name, self.written(f"{name}-{at}", "export_for", name, "--study", study, "--texts")
+            if "leaderboard" in kinds:
+                yield name, self.written(f"{name}-board", "export_for", name, *BOARD, "--insights")
+            if "recall" in kinds:
+                yield name, self.written(f"{name}-recall", "export_for", name, "--dataset", "demo", *BOARD[:2])
 
 
 def problems_of(root: Path, validators: Path) -> Iterator[str]:
@@ -58,14 +99,27 @@ def problems_of(root: Path, validators: Path) -> Iterator[str]:
         yield f"croissant: {said[-2000:]}"
 
 
+def read(name: str, root: Path, validators: Path) -> tuple[bool, str]:
+    """Whether files of a format are read by their program, and what it says."""
+    call = [str(validators / "python"), str(Path(__file__).with_name("interop_reading.py")), name, str(root)]
+    offline = {**os.environ, "HF_HUB_OFFLINE": "1", "HF_HOME": str(root.parent / "hub")}
+    told = subprocess.run(call, cwd=root, capture_output=True, text=True, check=False, env=offline)
+    return not told.returncode, (told.stderr[-2_000:] if told.returncode else told.stdout.strip())
+
+
 def main(validators: Path) -> int:
-    """Check all; the number of archives with problems."""
+    """Check all; the number of archives and files with problems."""
     n_wrong = 0
     with tempfile.TemporaryDirectory(prefix="summhay-interop-") as folder:
-        for root in archives(Path(folder)):
+        demo = Demo(Path(folder))
+        for root in demo.archives():
             problems = list(problems_of(root, validators))
             n_wrong += bool(problems)
             print(root.name, *(problems or ["is valid"]), sep="\n  ")
+        for name, root in demo.exchanged():
+            is_read, said = read(name, root, validators)
+            n_wrong += not is_read
+            print(root.name, said, sep="\n  ", flush=True)
     return n_wrong
 
 
