@@ -10,7 +10,7 @@ from annotation.first_looks import of_study
 from annotation.leaderboard import positions
 from annotation.models import Study
 from annotation.people import reminders
-from annotation.writing import packing, scoring, settling
+from annotation.writing import late, packing, scoring, settling
 from benchmarks.engine.runs import worker_task
 from benchmarks.results.stored import LIMIT_S
 from benchmarks.tasks import SLICE
@@ -32,9 +32,10 @@ def score_snapshots() -> None:
 
 @shared_task
 def check_texts() -> None:
-    """Look for copied text and for leaps in finished texts, for a slice of time; beat calls it every minute."""
+    """Look for copied text, leaps and texts as typed, for a slice of time; beat calls it every minute."""
     until = timezone.now() + SLICE
-    for check in (scoring.check_copying, scoring.check_late_copying, scoring.check_growth):
+    checks = (late.note_typed, scoring.check_copying, scoring.check_late_copying, scoring.check_growth)
+    for check in checks:
         while timezone.now() < until and check(now=timezone.now()):
             pass
 

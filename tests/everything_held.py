@@ -35,6 +35,7 @@ from annotation.models import (
     Study,
     Trial,
     TurnedAway,
+    TypedText,
     UnlinkedLabel,
 )
 from annotation.writing import packing
@@ -137,6 +138,9 @@ def _writing(user: Any, *, word: str, by: Any, now: datetime) -> None:
         created_at=now,
         revision=last,
         summary=text,
+    )
+    TypedText.objects.create(
+        session=session, snapshot=final, typed_at=now, received_at=now, text=f"typed {word}", summary=text
     )
     CopyCheck.objects.create(snapshot=final, lines=[], created_at=now)
     GrowthCheck.objects.create(snapshot=final, jumps=[], created_at=now)

@@ -873,5 +873,27 @@ class Migration(migrations.Migration):
             name='list_hits',
             field=models.BooleanField(default=False),
         ),
+        migrations.AddField(
+            model_name='session',
+            name='as_typed_at',
+            field=models.DateTimeField(blank=True, help_text='When texts as typed were found; empty: not yet, or a text came since.', null=True),
+        ),
+        migrations.CreateModel(
+            name='TypedText',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('rev', models.PositiveIntegerField(blank=True, null=True)),
+                ('typed_at', models.DateTimeField()),
+                ('received_at', models.DateTimeField()),
+                ('text', models.TextField(blank=True)),
+                ('session', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='typed_texts', to='annotation.session')),
+                ('snapshot', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='as_typed', to='annotation.snapshot')),
+                ('summary', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to='benchmarks.summary')),
+            ],
+            options={
+                'ordering': ['session', 'snapshot__mark_ms'],
+                'indexes': [models.Index(condition=models.Q(('summary', None)), fields=['id'], name='typed_text_not_yet_scored')],
+            },
+        ),
         migrations.RunPython(find_accounts, migrations.RunPython.noop),
     ]

@@ -30,6 +30,7 @@ from annotation.models.sessions import (
     SessionEvent,
     SessionReport,
     Snapshot,
+    TypedText,
 )
 from annotation.models.studies import (
     Annotator,
@@ -117,6 +118,7 @@ __all__ = [
     "TrialAnswer",
     "TrialExamples",
     "TurnedAway",
+    "TypedText",
     "UnlinkedLabel",
     "UnlinkedReason",
     "ValidationPlan",

@@ -78,6 +78,9 @@ class Session(models.Model):
     end_reason = models.CharField(max_length=20, blank=True)
     void_reason = models.TextField(blank=True)
     questions_declined_at = models.DateTimeField(null=True, blank=True)
+    as_typed_at = models.DateTimeField(
+        null=True, blank=True, help_text="When texts as typed were found; empty: not yet, or a text came since."
+    )
     late_text = models.ForeignKey(
         "annotation.DraftRevision",
         null=True,
@@ -252,6 +255,30 @@ class Snapshot(models.Model):
 
     def __str__(self) -> str:
         return f"{self.session_id} {self.kind} {self.mark_ms} ms"
+
+
+class TypedText(models.Model):
+    """The text that had been typed by a mark, where another is recorded there: this one arrived later.
+
+    Figures use it only where a page asks for texts as typed. `rev` is empty for one that arrived after the end.
+    """
+
+    session = models.ForeignKey(Session, on_delete=models.CASCADE, related_name="typed_texts")
+    snapshot = models.OneToOneField(Snapshot, on_delete=models.CASCADE, related_name="as_typed")
+    rev = models.PositiveIntegerField(null=True, blank=True)
+    typed_at = models.DateTimeField()
+    received_at = models.DateTimeField()
+    text = models.TextField(blank=True)
+    summary = models.ForeignKey(Summary, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+
+    class Meta:
+        ordering = ["session", "snapshot__mark_ms"]
+        indexes = [
+            models.Index(fields=["id"], condition=Q(summary=None), name="typed_text_not_yet_scored"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.snapshot} as typed"
 
 
 class SessionEvent(models.Model):

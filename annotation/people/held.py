@@ -56,6 +56,7 @@ from annotation.models import (
     TrialAnswer,
     TrialExamples,
     TurnedAway,
+    TypedText,
     UnlinkedLabel,
 )
 from annotation.writing.page_context import RECORDED
@@ -169,6 +170,10 @@ HELD = (
         RECORDED["snapshots"], _("To measure how good a text is after how much time."),
         annotator="session__annotator", fields="session__uid mark_ms kind text staleness_ms filled_by created_at",
         technical="revision summary"),
+    Held.of(TypedText, "typed_texts", Subject.WRITING, Seen.PUBLISHED, Erased.ON_REQUEST,
+        _("The text that had been typed by a mark and arrived later."),
+        _("To measure how good a text is after how much time."), annotator="session__annotator",
+        fields="session__uid snapshot__mark_ms rev typed_at received_at text", technical="snapshot summary"),
     Held.of(Session, "sessions", Subject.WRITING, Seen.PUBLISHED, Erased.ON_REQUEST,
         _(
             "When a session began and ended, how, which documents were marked as read, and what was promised "
@@ -181,7 +186,7 @@ HELD = (
         ),
         technical=(
             "grace_ms disconnect_policy lease_ms run_started_at clock_hwm host_clocks next_due_at last_mark_ms "
-            "draft_rev active_tab late_text"
+            "draft_rev active_tab late_text as_typed_at"
         )),
     Held.of(ActivePeriod, "work_periods", Subject.WRITING, Seen.RESEARCHERS, Erased.ON_REQUEST,
         RECORDED["work_periods"], _TIME, annotator="session__annotator",

@@ -38,6 +38,7 @@ from annotation.models import (
     SpotCheck,
     Trial,
     TurnedAway,
+    TypedText,
 )
 from annotation.models.answers import Answer
 from annotation.people.held import all_held
@@ -106,7 +107,7 @@ def going_of(annotator: Annotator) -> Going:
 
 def _texts_of(sessions: QuerySet[Session]) -> tuple[tuple[int, ...], int]:
     """The summaries that only these sessions wrote, and how many others wrote too."""
-    texts = [model.objects.order_by().exclude(summary=None) for model in (Snapshot, LateDecision)]
+    texts = [model.objects.order_by().exclude(summary=None) for model in (Snapshot, LateDecision, TypedText)]
     theirs = {pk for rows in texts for pk in rows.filter(session__in=sessions).values_list("summary", flat=True)}
     by_others = Q()
     for rows in texts:

@@ -10,7 +10,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.urls import reverse
 
 from annotation.kinds import KEY_POINTS, SUMMARIES, values_where
-from annotation.models import CoverageLabel, LabelItem, LateDecision, Snapshot, Study
+from annotation.models import CoverageLabel, LabelItem, LateDecision, Snapshot, Study, TypedText
 from annotation.studies.lifecycle import elsewhere
 from benchmarks.engine.tasks.coverage import bullets_of
 from benchmarks.judges.examples import Example
@@ -44,12 +44,13 @@ class RunStudies:
         return _names(_seen_by(user).filter(kind__in=values_where(judged=KEY_POINTS)))
 
     def summaries(self, study: str) -> QuerySet[Summary]:
-        """Items of label work, what imported labels are about, snapshots and accepted late texts of sessions."""
+        """Items of label work, what imported labels are about, and texts of sessions, accepted late ones too."""
         sources: tuple[QuerySet[Any], ...] = (
             LabelItem.objects.filter(study__uid=study),
             CoverageLabel.objects.filter(study__uid=study),
             _of_sessions(Snapshot).filter(session__assignment__study__uid=study),
             _of_sessions(LateDecision).filter(session__assignment__study__uid=study, is_accepted=True),
+            _of_sessions(TypedText).filter(session__assignment__study__uid=study),
         )
         wanted = Q()
         for rows in sources:
@@ -91,7 +92,7 @@ class RunStudies:
         visible = Study.objects.for_user(user).values("pk")
         return {
             pk
-            for model in (Snapshot, LateDecision)
+            for model in (Snapshot, LateDecision, TypedText)
             for pk in _of_sessions(model)
             .filter(summary__in=summaries, session__assignment__study__in=visible)
             .order_by()

@@ -20,6 +20,7 @@ from annotation.models import (
     SessionReport,
     Snapshot,
     Study,
+    TypedText,
 )
 from annotation.results.study import study_or_gone
 from annotation.studies.amounts import in_figures
@@ -46,6 +47,8 @@ from benchmarks.scoring.sessions import Both, Curve, CurveRule, crossover, marks
 from benchmarks.scoring.stat import Stat, mean, stat_json
 from benchmarks.scoring.summhay import Scores
 
+SUBMITTED, TYPED = "submitted", "typed"
+"""Names, beside `LATE`, of the texts that count."""
 NO_TEXT = "no final text with a score"
 
 
@@ -175,6 +178,8 @@ class StudyReport:
     limit_ms: int
     with_late: bool = False
     n_late: int = 0
+    as_typed: bool = False
+    n_typed: int = 0
     with_running: bool = False
     n_running: int = 0
     forms: FormFigures | None = None
@@ -182,12 +187,12 @@ class StudyReport:
     @property
     def is_as_on_the_leaderboard(self) -> bool:
         """Whether the leaderboard takes the same texts and insights of these sessions."""
-        return self.of_all_insights and not self.with_late
+        return self.of_all_insights and self.final_text == SUBMITTED
 
     @property
     def final_text(self) -> str:
-        """Which text ends a session here: `submitted`, or `late` where an accepted late text takes its place."""
-        return LATE if self.with_late else "submitted"
+        """Which texts count: `submitted`, with accepted `late` ones at the end, or as `typed` by every mark."""
+        return TYPED if self.as_typed else LATE if self.with_late else SUBMITTED
 
     @property
     def rule_text(self) -> str:
@@ -209,15 +214,20 @@ def study_report(
     present_only: bool = False,
     carried: bool = True,
     with_late: bool = False,
+    as_typed: bool = False,
     with_running: bool = False,
 ) -> StudyReport:
-    """Score a study's sessions and average them over active time; ten queries.
+    """Score a study's sessions and average them over active time; eleven queries.
 
-    `with_late` lets accepted late texts end their sessions in place of what was submitted. `with_running` adds
-    sessions that are not over, up to their last mark.
+    `with_late` lets accepted late texts end their sessions in place of what was submitted; `as_typed` takes texts
+    by when they were typed. `with_running` adds sessions that are not over, up to their last mark.
     """
     results = session_results(
-        sessions=sessions_of(study), judge=judge, present_only=present_only, with_late=with_late
+        sessions=sessions_of(study),
+        judge=judge,
+        present_only=present_only,
+        with_late=with_late,
+        as_typed=as_typed,
     )
     counted = [result for result in results if result.counts or (with_running and result.is_running)]
     rule = CurveRule.CARRIED_FORWARD if carried else CurveRule.STILL_AT_WORK
@@ -241,6 +251,8 @@ def study_report(
         limit_ms=limit,
         with_late=with_late,
         n_late=sum(result.late is not None for result in counted),
+        as_typed=as_typed,
+        n_typed=TypedText.objects.filter(session__in=[result.session.pk for result in counted]).count(),
         with_running=with_running,
         n_running=sum(result.is_running for result in results),
         forms=form_figures(study, results),
@@ -256,6 +268,7 @@ class ProgressLook:
     present_only: bool = False
     carried: bool = True
     with_late: bool = False
+    as_typed: bool = False
     with_running: bool = False
 
 
@@ -272,7 +285,7 @@ def facts(look: ProgressLook) -> object:
     of_study = {"session__assignment__study": study}
     snapshots, exclusions = Snapshot.objects.filter(**of_study), Exclusion.objects.filter(**of_study)
     haystacks = Haystack.objects.filter(pk__in=sessions.values("assignment__subtopic__haystack"))
-    late = LateDecision.objects.filter(**of_study)
+    late, typed = LateDecision.objects.filter(**of_study), TypedText.objects.filter(**of_study)
     verdicts = Verdict.objects.filter(judge=look.judge)
     of_systems = verdicts.filter(summary__haystack__in=haystacks.values("pk"))
     return (
@@ -285,10 +298,12 @@ def facts(look: ProgressLook) -> object:
             exclusions,
             exclusions.filter(lifted_at=None),
             late,
+            typed,
+            typed.exclude(summary=None),
             SessionEvent.objects.filter(**of_study, type__in=REVIEW_EVENTS),
             SessionReport.objects.filter(**of_study, used_no_model=False),
             of_systems.exclude(summary__origin=Summary.Origin.SESSION),
-            *(verdicts.filter(summary__in=texts.values("summary")) for texts in (snapshots, late)),
+            *(verdicts.filter(summary__in=texts.values("summary")) for texts in (snapshots, late, typed)),
             Exposure.objects.all(),
         ),
         contents(haystacks),
@@ -305,7 +320,7 @@ def _forms_of(study: Study) -> list[tuple[int, str]] | None:
 
 
 PROGRESS = register(
-    Computation("progress", options=ProgressLook, figures=StudyReport, compute=_report, facts=facts, revision=4)
+    Computation("progress", options=ProgressLook, figures=StudyReport, compute=_report, facts=facts, revision=5)
 )
 
 
@@ -355,11 +370,14 @@ def _session_row(result: SessionResult, n_copied: int, events: set[str]) -> Sess
 def curve_rows(study: Study, judge: Judge | None) -> Iterator[Sequence[Any]]:
     """Rows of curve.csv: the means under both rules, then every session; values from 0 to 1.
 
-    Where late texts were accepted everything comes twice; `final_text` says which text ends the sessions.
+    Where late texts were accepted, or texts arrived after the mark by which they had been typed, everything comes
+    once more for each; `final_text` says which texts count.
     """
     has_late = sessions_of(study).exclude(late_text=None).exists()
-    for carried, with_late in product((True, False), (False, True) if has_late else (False,)):
-        report = study_report(study=study, judge=judge, carried=carried, with_late=with_late)
+    has_typed = TypedText.objects.filter(session__assignment__study=study).exists()
+    ways = [{}, *([{"with_late": True}] if has_late else []), *([{"as_typed": True}] if has_typed else [])]
+    for carried, which in product((True, False), ways):
+        report = study_report(study=study, judge=judge, carried=carried, **which)
         for curve in report.curves:
             for point in curve.points:
                 mean = point.mean
@@ -390,6 +408,7 @@ def as_json(report: StudyReport) -> dict[str, Any]:
         "rule": report.rule.value,
         "final_text": report.final_text,
         "n_late_texts": report.n_late,
+        "n_as_typed": report.n_typed,
         "n_sessions": report.n_counted,
         "n_annotators": report.n_annotators,
         "final": {

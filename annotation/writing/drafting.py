@@ -270,6 +270,8 @@ def _objection(held: LockedSession, tab_id: str, draft: Draft) -> str:
 
 def _reject(held: LockedSession, tab_id: str, draft: Draft, code: str) -> DraftRefused:
     _insert(held, tab_id, draft, code=code)
+    if held.row.as_typed_at:
+        held.put(as_typed_at=None)
     return _refusal(held, tab_id, code, your_text=draft.text)
 
 

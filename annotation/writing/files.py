@@ -29,6 +29,7 @@ from annotation.models import (
     Session,
     Snapshot,
     Study,
+    TypedText,
     WritingPlan,
 )
 from annotation.studies.rows import (
@@ -221,6 +222,15 @@ LATE_TEXTS: Columns = {
 """A text that arrived after the end, with the newest decision on it; none of them is a snapshot."""
 
 
+TYPED: Columns = {
+    **_named(),
+    "mark_ms": "snapshot__mark_ms",
+    "kind": "snapshot__kind",
+    **{name: name for name in ("rev", "typed_at", "received_at", "text")},
+}
+"""A text that had been typed by a mark and arrived after it, beside the snapshot that is recorded."""
+
+
 EVENTS = {
     "session": "session__uid",
     "seq": "client_seq",
@@ -257,20 +267,6 @@ def late_texts(study: Study) -> QuerySet[Any, Any]:
         scored=Subquery(newest.values("summary__uid")[:1]),
     )
     return texts
-
-
-def as_typed(study: Study) -> Iterator[dict[str, Any]]:
-    """Texts that had been typed by a mark and arrived after it, beside the snapshots that are recorded."""
-    for row in late.as_typed(study_sessions(study)):
-        yield {
-            "session": row.session.uid,
-            "mark_ms": row.snapshot.mark_ms,
-            "kind": row.snapshot.kind,
-            "rev": row.rev,
-            "typed_at": row.typed_at,
-            "received_at": row.received_at,
-            "text": row.text,
-        }
 
 
 def gzipped(pieces: Iterable[bytes]) -> Iterator[bytes]:
@@ -319,6 +315,11 @@ def files(study: Study, judge: Judge | None, now: datetime) -> dict[str, StudyFi
         rows = cells(_with_packed(study, packing.Table.REVISIONS, fields_of(REVISIONS)), REVISIONS)
         return gzipped(json_lines(objects(REVISIONS, rows)))
 
+    def typed() -> Iterable[Sequence[Any]]:
+        while late.note_typed(now=now, sessions=study_sessions(study)):
+            pass
+        return of(TypedText, TYPED, "session_id", "snapshot__mark_ms")()
+
     tables = (
         csv_file("sessions.csv", "Sessions", _SESSION_VALUES, partial(session_rows, study, now)),
         StudyFile(
@@ -335,7 +336,7 @@ def files(study: Study, judge: Judge | None, now: datetime) -> dict[str, StudyFi
             LATE_TEXTS,
             lambda: rows_of(study, late_texts(study), LATE_TEXTS),
         ),
-        StudyFile("as_typed.jsonl", "Texts as typed by a mark", lambda: json_lines(as_typed(study))),
+        jsonl_file("as_typed.jsonl", "Texts as typed by a mark", TYPED, typed),
         csv_file("curve.csv", "Progress curves", curves.CURVE_COLUMNS, partial(curves.curve_rows, study, judge)),
     )
     return {file.name: file for file in tables}

@@ -1,5 +1,6 @@
 """Writing sessions of an archive: finished ones come back with their texts at every mark, to be scored anew.
 
+Texts as typed and marks that writers made for themselves come with them.
 Periods, credits, events, revisions and late texts do not come back; they stay in the archive.
 """
 
@@ -11,24 +12,38 @@ from datetime import datetime
 from typing import Annotated, Any
 from uuid import UUID
 
-from pydantic import ConfigDict
+from pydantic import ConfigDict, Field
 
 from annotation.importing.label_studies import LabelPlan
 from annotation.importing.opened import Opened
-from annotation.models import Assignment, Exclusion, Session, SessionReport, Snapshot, Study, WritingPlan
+from annotation.models import (
+    Assignment,
+    Exclusion,
+    Session,
+    SessionReport,
+    Snapshot,
+    Study,
+    TypedText,
+    WritingPlan,
+)
 from annotation.writing.planning import AIDS, PLAN_FIELDS
 from benchmarks.io.plan import ImportRequest
 from benchmarks.io.reading.problems import Got, Problems
 from benchmarks.io.schemas.fields import Expected, Part, Text
 from benchmarks.models import Subtopic
 
-SESSIONS, TEXTS = "sessions.jsonl", "snapshots.jsonl"
-KEPT = {"state", "limit_ms", "mark_every_ms", "config", "attested_before_at", "started_at", "ended_at"}
+SESSIONS, TEXTS, TYPED = "sessions.jsonl", "snapshots.jsonl", "as_typed.jsonl"
+KEPT = {
+    *("state", "limit_ms", "mark_every_ms", "config", "attested_before_at", "started_at", "ended_at"),
+    "marked_passages",
+}
 """Columns that are fields of a session as they are."""
 OVER = (Session.State.SUBMITTED, Session.State.EXPIRED, Session.State.VOIDED)
 Moment = Annotated[datetime | None, Expected("a moment in ISO 8601, or nothing")]
 Milliseconds = Annotated[int, Expected("a whole number of milliseconds")]
 Id = Annotated[UUID, Expected("the id of a session")]
+Count = Annotated[int, Field(ge=0)]
+Passage = tuple[Count, Count, Count, Count]
 
 
 class FromArchive(Part):
@@ -66,6 +81,7 @@ class SessionPart(FromArchive):
     used_no_model: Any
     comment: str | None
     exclusion_reason: str | None
+    marked_passages: Annotated[list[Passage], Expected("passages: document, start, end, colour")] = []
 
 
 class SnapshotPart(FromArchive):
@@ -79,7 +95,20 @@ class SnapshotPart(FromArchive):
     filled_by: str
 
 
-Sessions = tuple[Sequence[SessionPart], Mapping[UUID, Sequence[SnapshotPart]], Mapping[str, str]]
+class TypedPart(FromArchive):
+    """A row of `as_typed.jsonl`."""
+
+    session: Id
+    mark_ms: Milliseconds
+    rev: int | None
+    typed_at: Annotated[datetime, Expected("a moment in ISO 8601")]
+    received_at: Annotated[datetime, Expected("a moment in ISO 8601")]
+    text: str
+
+
+Texts = tuple[Sequence[SnapshotPart], Mapping[int, TypedPart]]
+"""The texts of a session, and by the mark those as typed."""
+Sessions = tuple[Sequence[SessionPart], Mapping[UUID, Texts], Mapping[str, str]]
 """The finished sessions of a study, the texts of each by its id, and the data versions that they were on."""
 
 
@@ -88,7 +117,7 @@ class SessionsPlan(LabelPlan[Sessions]):
 
     COUNTED = "sessions"
     TOLD = ("session",)
-    MODELS = (*LabelPlan.MODELS, WritingPlan, Assignment, Session, SessionReport, Exclusion, Snapshot)
+    MODELS = (*LabelPlan.MODELS, WritingPlan, Assignment, Session, SessionReport, Exclusion, Snapshot, TypedText)
 
     def __init__(self, request: ImportRequest, problems: Problems) -> None:
         super().__init__(request, problems)
@@ -115,7 +144,11 @@ class SessionsPlan(LabelPlan[Sessions]):
             if marks and ends and max(marks) > min(ends):
                 expected, got = f"a final text at {max(marks)} ms or later", Got(f"one at {min(ends)} ms")
                 problems.error("wrong_value", f"{TEXTS}, {session}", "mark_ms", expected=expected, got=got)
-        return (rows, texts, archive.corpora), [{"session": row.session} for row in rows]
+        typed: dict[UUID, dict[int, TypedPart]] = defaultdict(dict)
+        for text_as_typed in archive.rows(TYPED, TypedPart) if TYPED in archive.members else ():
+            typed[text_as_typed.session][text_as_typed.mark_ms] = text_as_typed
+        every = {row.session: (texts[row.session], typed[row.session]) for row in rows}
+        return (rows, every, archive.corpora), [{"session": row.session} for row in rows]
 
     def take(self, rows: Sessions) -> None:
         """Compare the sessions of an archive."""
@@ -134,7 +167,7 @@ class SessionsPlan(LabelPlan[Sessions]):
                 got = Got("one in another study of this site")
                 self.problems.error("known_session", str(row.session), "", expected="a new session", got=got)
             else:
-                self._add(study, row, texts[row.session])
+                self._add(study, row, *texts[row.session])
 
     def _find_subtopics(self, wanted: set[tuple[str, str]], versions: Mapping[str, str]) -> None:
         """Every subtopic that was written on, by the key of its haystack and its own."""
@@ -152,7 +185,9 @@ class SessionsPlan(LabelPlan[Sessions]):
                 "unknown_subtopic", SESSIONS, "subtopic", expected=expected, got="/".join(place), message=message
             )
 
-    def _add(self, study: Study, row: SessionPart, texts: Sequence[SnapshotPart]) -> None:
+    def _add(
+        self, study: Study, row: SessionPart, texts: Sequence[SnapshotPart], typed: Mapping[int, TypedPart]
+    ) -> None:
         annotator, made_at = self.annotator(row.annotator), row.created_at or self.now
         subtopic = self.subtopics[row.haystack, row.subtopic]
         task = self.create(
@@ -179,6 +214,7 @@ class SessionsPlan(LabelPlan[Sessions]):
             created_at=made_at,
             end_reason=row.end_reason or "",
             void_reason=row.void_reason or "",
+            as_typed_at=self.now,
             **row.model_dump(include=KEPT),
         )
         self.create(session, "sessions")
@@ -189,7 +225,11 @@ class SessionsPlan(LabelPlan[Sessions]):
             self.create(Exclusion(session=session, reason=row.exclusion_reason, at=self.now))
         for session_text in texts:
             values = session_text.model_dump(exclude={"session"})
-            self.create(Snapshot(session=session, created_at=row.ended_at or made_at, **values), "snapshots")
+            snapshot = Snapshot(session=session, created_at=row.ended_at or made_at, **values)
+            self.create(snapshot, "snapshots")
+            if (second := typed.get(session_text.mark_ms)) is not None:
+                kept = second.model_dump(exclude={"session", "mark_ms"})
+                self.create(TypedText(session=session, snapshot=snapshot, **kept))
 
     def write(self) -> None:
         """Save the rows; the study is on the subtopics that were written on."""

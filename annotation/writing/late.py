@@ -14,16 +14,17 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from operator import attrgetter, itemgetter
+from operator import attrgetter
 from typing import Any, NamedTuple
 
-from django.db.models import Exists, OuterRef
+from django.db import transaction
+from django.db.models import Exists, OuterRef, QuerySet
 from django.urls import reverse
 
 from annotation import clock
 from annotation.clock import Reason
 from annotation.kinds import Waiting
-from annotation.models import ActivePeriod, DraftRevision, LateDecision, Session, Snapshot, Study
+from annotation.models import ActivePeriod, DraftRevision, LateDecision, Session, Study, TypedText
 from annotation.studies.amounts import in_figures
 from annotation.writing import packing
 from annotation.writing.drafting import SessionClosed
@@ -212,49 +213,37 @@ def waiting(studies: Mapping[int, Study]) -> list[Waiting]:
 # As typed
 
 
-class AsTyped(NamedTuple):
-    """The text that had been typed by a mark, where another is recorded there: this one arrived later."""
-
-    session: Session
-    snapshot: Snapshot
-    rev: int | None
-    """Its revision; None for a text that arrived after the end."""
-    typed_at: datetime
-    received_at: datetime
-    text: str
-
-    @property
-    def changes(self) -> list[Change]:
-        """What differs from the recorded text, word by word."""
-        return changes(self.snapshot.text, self.text)
-
-
 _TYPED = ("rev", "accepted", "reject_code", "active_ms", "typed_at", "received_at", "offline_ms", "text")
 
 
-def as_typed(sessions: Iterable[Session]) -> Iterator[AsTyped]:
-    """Second versions of snapshots, by the times that browsers gave; snapshots and figures stay as recorded.
+def note_typed(*, now: datetime, sessions: QuerySet[Session, Session] | None = None) -> int:
+    """Find texts as typed of sessions that are over, or of these, and store them; gives of how many sessions."""
+    over = (Session.objects.all() if sessions is None else sessions).filter(state__in=clock.OVER, as_typed_at=None)
+    due = list(over.order_by("pk").values_list("pk", flat=True)[: packing.BATCH])
+    for pk in due:
+        with transaction.atomic():
+            row = Session.objects.select_for_update(of=("self",)).get(pk=pk)
+            TypedText.objects.filter(session=row).delete()
+            TypedText.objects.bulk_create(_as_typed(row))
+            Session.objects.filter(pk=pk).update(as_typed_at=now)
+    return len(due)
+
+
+def _as_typed(session: Session) -> Iterator[TypedText]:
+    """Second versions of snapshots, by the times that browsers gave.
 
     A browser's clock is set later by the shortest time that a text of the session took to arrive while there was a
     connection, so that a slow one makes nothing earlier than it was.
     """
-    by_pk = {session.pk: session for session in sessions}
-    periods, marks = defaultdict(list), defaultdict(list)
-    for period in ActivePeriod.objects.filter(session__in=by_pk).order_by("session", "seq"):
-        periods[period.session_id].append(period)
-    for snapshot in Snapshot.objects.filter(session__in=by_pk).order_by("session", "mark_ms"):
-        marks[snapshot.session_id].append(snapshot)
-    rows = packing.rows_of(packing.Table.REVISIONS, by_pk, _TYPED)
-    for pk, of_session in itertools.groupby(rows, itemgetter("session_id")):
-        texts = [row for row in of_session if row["accepted"] or row["reject_code"] == SessionClosed.code]
-        stamps = _stamps(texts, periods[pk], by_pk[pk].ended_at)
-        for snapshot in marks[pk]:
-            place = clock.typed_by(stamps, snapshot.mark_ms)
-            row = texts[place] if place is not None else None
-            if row and row["typed_at"] and row["text"] != snapshot.text:
-                yield AsTyped(
-                    by_pk[pk], snapshot, *(row[name] for name in ("rev", "typed_at", "received_at", "text"))
-                )
+    rows = packing.rows_of(packing.Table.REVISIONS, [session.pk], _TYPED)
+    texts = [row for row in rows if row["accepted"] or row["reject_code"] == SessionClosed.code]
+    stamps = _stamps(texts, list(session.periods.all()), session.ended_at)
+    for snapshot in session.snapshots.all():
+        place = clock.typed_by(stamps, snapshot.mark_ms)
+        row = texts[place] if place is not None else None
+        if row and row["typed_at"] and row["text"] != snapshot.text:
+            kept = {name: row[name] for name in ("rev", "typed_at", "received_at", "text")}
+            yield TypedText(session=session, snapshot=snapshot, **kept)
 
 
 def _stamps(

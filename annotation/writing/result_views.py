@@ -263,11 +263,11 @@ def build(*, session: Session, judge: Judge, present_only: bool) -> dict[str, An
     copied, jumps = checks.values_list("copy_check__lines", "growth_check__jumps").first() or (None, None)
     recorded = packing.rows_of(packing.Table.EVENTS, [session.pk], _EVENT)
     events = [SessionEvent(**row) for row in islice(recorded, MAX_POINTS)]
-    revisions = packing.rows_of(packing.Table.REVISIONS, [session.pk], (*_SAVE, "offline_ms"))
-    rows = list(islice(revisions, MAX_POINTS))
-    saved = [tuple(row[name] for name in _SAVE) for row in rows]
+    revisions = packing.rows_of(packing.Table.REVISIONS, [session.pk], _SAVE)
+    saved = [tuple(row[name] for name in _SAVE) for row in islice(revisions, MAX_POINTS)]
     may_be_late = len(saved) == MAX_POINTS or any(code == SessionClosed.code for _a, _ms, code, _rev in saved)
-    came_later = may_be_late or any(row["offline_ms"] for row in rows)
+    late.note_typed(now=timezone.now(), sessions=Session.objects.filter(pk=session.pk))
+    typed = session.typed_texts.select_related("snapshot")
     return {
         "session": session,
         "active_ms": last_known_ms(session),
@@ -284,7 +284,7 @@ def build(*, session: Session, judge: Judge, present_only: bool) -> dict[str, An
         "copied": [line for line in (copied or []) if line["is_flagged"]],
         "events": sorted(events, key=lambda event: event.at)[:MAX_EVENTS],
         "late_texts": late.late_texts(session) if may_be_late else [],
-        "as_typed": list(late.as_typed([session])) if came_later else [],
+        "as_typed": [(row, late.changes(row.snapshot.text, row.text)) for row in typed],
         "may_decide_late": session.state in clock.HANDED_IN,
         "jumps": jumps or [],
     }

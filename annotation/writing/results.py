@@ -8,7 +8,7 @@ is paid once it is worked.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
@@ -27,6 +27,7 @@ from annotation.models import (
     SessionReport,
     Snapshot,
     Study,
+    TypedText,
 )
 from annotation.studies.amounts import paid_ms, pay
 from benchmarks.leaderboard.board import ORDERS, place_of, scored_summaries, scores_of
@@ -221,14 +222,19 @@ def session_results(
     judge: Judge | None,
     present_only: bool = False,
     with_late: bool = False,
+    as_typed: bool = False,
     score: Score = Score.LABEL,
 ) -> list[SessionResult]:
     """Score every snapshot of sessions `with_facts` by one judge; five queries, six with accepted late texts.
 
-    `late` of a result is always there where a late text was accepted; `with_late` lets it end the session.
+    `late` of a result is always there where a late text was accepted; `with_late` lets it end the session. By
+    `as_typed` texts that arrived after the mark by which they had been typed take the place of those recorded.
     """
     known = list(sessions)
-    rows = Snapshot.objects.filter(session__in=[session.pk for session in known]).order_by("session_id", "mark_ms")
+    recorded = Snapshot.objects.filter(session__in=[session.pk for session in known])
+    rows: Iterable[Snapshot] = recorded.order_by("session_id", "mark_ms")
+    if as_typed:
+        rows = _with_typed(rows)
     by_session: dict[int, list[Snapshot]] = defaultdict(list)
     for row in [*rows, *_accepted_late(known)]:
         by_session[row.session_id].append(row)
@@ -244,6 +250,15 @@ def session_results(
         )
         for session, scored in zip(known, _scored(known, by_session, judge, present_only, score), strict=True)
     ]
+
+
+def _with_typed(rows: Iterable[Snapshot]) -> Iterator[Snapshot]:
+    """Snapshots with the texts as typed, where there are; nothing of it is stored."""
+    typed = {text.snapshot_id: text for text in TypedText.objects.filter(snapshot__in=rows)}
+    for row in rows:
+        if (text := typed.get(row.pk)) is not None:
+            row.text, row.summary_id, row.staleness_ms = text.text, text.summary_id, None
+        yield row
 
 
 def _accepted_late(sessions: Sequence[Session]) -> list[Snapshot]:

@@ -16,7 +16,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import F, Q, QuerySet, Subquery
 
-from annotation.models import CopyCheck, GrowthCheck, LateDecision, Session, Snapshot
+from annotation.models import CopyCheck, GrowthCheck, LateDecision, Session, Snapshot, TypedText
 from annotation.writing import packing
 from annotation.writing.drafting import sha256_of
 from benchmarks.engine import judging, versions
@@ -28,7 +28,7 @@ from benchmarks.scoring.text import visible
 from benchmarks.system_names import HUMAN
 
 BATCH = 200
-Written = Snapshot | LateDecision
+Written = Snapshot | LateDecision | TypedText
 
 
 def score_snapshots(*, now: datetime) -> list[JudgeRun]:
@@ -73,10 +73,11 @@ def _study_of(row: Written) -> int | None:
 
 
 def _next_batch() -> Sequence[Written]:
-    """Snapshots that are no summary yet, then accepted late texts; practice is never scored."""
+    """Snapshots that are no summary yet, then accepted late texts and texts as typed; practice is never scored."""
     waiting = Q(summary=None, session__assignment__is_practice=False)
     late = LateDecision.objects.filter(waiting, is_accepted=True).select_related("revision")
-    queues: tuple[QuerySet[Any, Any], ...] = (Snapshot.objects.filter(waiting), late)
+    stored = (Snapshot.objects.filter(waiting), TypedText.objects.filter(waiting))
+    queues: tuple[QuerySet[Any, Any], ...] = (stored[0], late, stored[1])
     for rows in queues:
         if batch := list(rows.select_related("session__assignment__subtopic").order_by("pk")[:BATCH]):
             return batch

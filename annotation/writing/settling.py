@@ -160,7 +160,7 @@ def reopen(
             unpack(session_id=held.row.pk)
             final = Snapshot.objects.filter(session=held.row.pk, kind=Snapshot.Kind.FINAL)
             final.delete()
-            held.put(late_text_id=None)
+            held.put(late_text_id=None, as_typed_at=None)
             Assignment.objects.filter(pk=held.row.assignment_id).update(state=Assignment.State.STARTED)
             _record_credit(held, by=by, delta_ms=delta_ms, reason=reason, request=request)
             held.note("reopened", delta_ms=delta_ms)

@@ -23,8 +23,17 @@ from annotation.results.spending import Answers
 from annotation.results.study_results import StudyResults
 from annotation.studies.amounts import in_figures
 from annotation.writing import curves, files, scoring, settling
-from annotation.writing.curves import PROGRESS, ProgressLook, SessionRow, StudyReport, as_json, study_report
-from annotation.writing.results import MEASURES, Level, session_results, sessions_of
+from annotation.writing.curves import (
+    PROGRESS,
+    SUBMITTED,
+    TYPED,
+    ProgressLook,
+    SessionRow,
+    StudyReport,
+    as_json,
+    study_report,
+)
+from annotation.writing.results import LATE, MEASURES, Level, session_results, sessions_of
 from annotation.writing.scoring import judge_of
 from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.models import DraftText, Judge, Verdict
@@ -193,6 +202,8 @@ def _caption(report: StudyReport) -> str:
         parts.append(f"{running} excluded.")
     if report.with_late:
         parts.append(f"{in_figures(report.n_late, 'session ends', 'sessions end')} with an accepted late text.")
+    if report.as_typed:
+        parts.append(f"{in_figures(report.n_typed, 'text counts', 'texts count')} as typed by the mark.")
     return " ".join(parts)
 
 
@@ -505,9 +516,13 @@ class ViewForm(forms.Form):
         label="Mean",
     )
     texts = forms.ChoiceField(
-        choices=[("submitted", "as submitted"), ("late", "late text where one was accepted")],
+        choices=[
+            (SUBMITTED, "as recorded"),
+            (LATE, "late text where one was accepted"),
+            (TYPED, "as typed by the mark, also if it arrived later"),
+        ],
         required=False,
-        label="Final text",
+        label="Texts",
     )
 
     running = forms.ChoiceField(
@@ -532,7 +547,8 @@ class ViewForm(forms.Form):
         bound.shown = {
             "present_only": data.get("insights") == "present",
             "carried": data.get("average") != "working",
-            "with_late": data.get("texts") == "late",
+            "with_late": data.get("texts") == LATE,
+            "as_typed": data.get("texts") == TYPED,
             "with_running": data.get("running") == "running",
         }
         return bound

@@ -12,7 +12,7 @@ import pytest
 from django.db import IntegrityError, transaction
 from django.urls import reverse
 
-from annotation.models import DraftRevision, LateDecision, LateNotes, Session, Snapshot
+from annotation.models import DraftRevision, LateDecision, LateNotes, Session, Snapshot, TypedText
 from annotation.writing import late, packing, scoring, settling
 from annotation.writing.curves import study_report
 from annotation.writing.drafting import SessionClosed
@@ -174,7 +174,7 @@ def test_the_files_say_which_text_is_which(writer: Writer, researcher: Any, now:
     assert text["typed_at"] == "2026-03-02T09:00:50+00:00"
     assert text["summary"]
     curve = list(csv.DictReader(io.StringIO(read("curve.csv"))))
-    assert {row["final_text"] for row in curve} == {"submitted", "late"}
+    assert {row["final_text"] for row in curve} == {"submitted", "late", "typed"}
     assert {json.loads(line)["kind"] for line in read("snapshots.jsonl").splitlines()} == {"final"}
 
 
@@ -364,7 +364,8 @@ def test_what_had_been_typed_by_the_mark_stands_beside_what_is_recorded(ben: Any
     say_late(writer, LATEST + " and after the end", 960_000, typed_at_ms=typed(899_500))
     recorded = writer.snapshots()
     session = writer.row()
-    second = {row.snapshot.mark_ms: (row.rev, row.text) for row in late.as_typed([session])}
+    late.note_typed(now=after(970_000))
+    second = {row.snapshot.mark_ms: (row.rev, row.text) for row in session.typed_texts.all()}
     assert second == {600_000: (2, LATER), 900_000: (None, LATEST + " indeed")}
     assert recorded == writer.snapshots() == {600_000: "- Boats", 900_000: LATEST}
     packing.pack(session_id=session.pk, now=after(1_000_000))
@@ -375,3 +376,49 @@ def test_what_had_been_typed_by_the_mark_stands_beside_what_is_recorded(ben: Any
     }
     shown = researcher.get(f"/sessions/{session.uid}/").text
     assert "(final)" in shown.partition("As typed")[2].partition("</section>")[0]
+
+
+def written_offline(user: Any) -> Writer:
+    """Somebody who wrote the second bullet before the mark of ten minutes, without a connection until after it."""
+    writer = Writer(start_session(user))
+    writer.save(60_000, IN_TIME, typed_at_ms=int(after(60_000).timestamp() * 1000))
+    typed_at_ms = int(after(590_000).timestamp() * 1000)
+    writer.save(700_000, LATER, typed_at_ms=typed_at_ms, offline_ms=100_000)
+    writer.submit(720_000)
+    return writer
+
+
+def test_figures_take_texts_as_typed_where_a_page_asks(ben: Any, ada: Any, login: Any, now: datetime) -> None:
+    writer, client = written_offline(ben), login(ada)
+    study = writer.session.assignment.study
+    study.researchers.add(ada)
+    address = f"/studies/{study.uid}/results/figures.json"
+
+    def coverage_at_the_mark(query: str = "") -> float:
+        score(now)
+        figures = client.get(f"{address}?{query}").json()
+        points = figures["measures"]["coverage"]["sessions"]
+        return float(next(point["value"] for point in points if point["mark_ms"] == 600_000))
+
+    recorded = coverage_at_the_mark()
+    assert coverage_at_the_mark("texts=typed") == recorded, "nobody has looked for texts as typed yet"
+    late.note_typed(now=now)
+    assert coverage_at_the_mark("texts=typed") > recorded
+    assert coverage_at_the_mark() == recorded
+    assert client.get(f"{address}?texts=typed").json()["final_text"] == "typed"
+    assert "1 text counts as typed by the mark" in client.get(f"/studies/{study.uid}/results/?texts=typed").text
+    assert TypedText.objects.get().summary is not None
+    curve = b"".join(client.get(f"/studies/{study.uid}/files/curve.csv").streaming_content).decode()
+    assert {row["final_text"] for row in csv.DictReader(io.StringIO(curve))} == {"submitted", "typed"}
+
+
+def test_a_text_that_comes_later_still_is_looked_at_again(writer: Writer) -> None:
+    typed_at = int(after(55_000).timestamp() * 1000)
+    Session.objects.filter(pk=writer.session.pk).update(as_typed_at=after(61_000))
+    assert late.note_typed(now=after(62_000)) == 0
+    say_late(writer, LATER, typed_at_ms=typed_at)
+    assert late.note_typed(now=after(100_000)) == 1
+    assert [row.text for row in TypedText.objects.all()] == [LATER]
+    say_late(writer, IN_TIME, typed_at_ms=typed_at)
+    late.note_typed(now=after(110_000))
+    assert not TypedText.objects.exists(), "what was typed last is what is recorded"

@@ -22,7 +22,7 @@ from django.urls import reverse
 
 from annotation import kinds
 from annotation.approvals.recording import JURY_VOTES, VotesLook
-from annotation.models import Study
+from annotation.models import Snapshot, Study, TypedText
 from annotation.writing.pages import PRACTISED, OfPractice
 from benchmarks.models import Haystack, Judge, Question, Result, Verdict
 from benchmarks.results.computation import Computation, computation_named, computations
@@ -55,6 +55,7 @@ NEVER = {
         "Document.*",
         "QuestionDocument.text",
         "Snapshot.*",
+        "TypedText.*",
         "Insight.text",
     ),
     # a session keeps the settings that it began with
@@ -168,6 +169,11 @@ def stored() -> list[tuple[Computation[Any, Any], Any]]:
 def of_a_study(study: Study, client: Any) -> None:
     """Open the pages of results of a study, and the lists that it is in."""
     client.get(reverse(kinds.kind_named(study.kind).results_page, args=[study.uid]))
+    if study.kind == Study.Kind.WRITING:
+        mark, at = Snapshot.objects.filter(kind="mark")[0], {"typed_at": NOW, "received_at": NOW}
+        TypedText.objects.create(session=mark.session, snapshot=mark, text=f"{little.TEXT}\n- More", **at)
+        little.scored()
+        client.get(reverse("annotation:study-results", args=[study.uid]) + "?texts=typed")
     for name in PARTS.get(study.kind, ()):
         client.get(reverse(f"annotation:{name}", args=[study.uid]))
     for name in ("agreement", "latest"):

@@ -15,7 +15,7 @@ from django.db import connection
 from django.db.models import F
 from django.utils import timezone
 
-from annotation.models import Assignment, PointLabel, RatingLabel, Session, Snapshot, Study
+from annotation.models import Assignment, PointLabel, RatingLabel, Session, Snapshot, Study, TypedText
 from annotation.writing import scoring
 from annotation.writing.curves import curve_rows
 from benchmarks.engine import judging, versions
@@ -272,7 +272,11 @@ def test_writing_comes_back_with_texts_at_every_mark_and_the_same_curves(
     texts = [(300_000, "- Boats leave at six. [1]"), (1_500_000, "- Boats leave at six. [1]\n- Four euros. [2]")]
     session = make_session(assignment=task, state=Session.State.SUBMITTED, revisions=texts, mark_every_ms=600_000)
     fill_missing(session=session, now=timezone.now())
+    at = {"typed_at": timezone.now(), "received_at": timezone.now(), "text": "- Boats leave at six. [1, 2]"}
+    TypedText.objects.create(session=session, snapshot=session.snapshots.first(), rev=2, **at)
+    Session.objects.update(marked_passages=[[2, 5, 9, 3]], as_typed_at=timezone.now())
     before = scored_curve(study)
+    assert {row[-1] for row in before} == {"submitted", "typed"}
     snapshots = list(session.snapshots.values_list("mark_ms", "kind", "text", "staleness_ms"))
     path = archived(study, tmp_path)
     tables = tables_of(path)
@@ -300,7 +304,11 @@ def test_writing_comes_back_with_texts_at_every_mark_and_the_same_curves(
     )  # fmt: skip
     assert list(found.snapshots.values_list("mark_ms", "kind", "text", "staleness_ms")) == snapshots
     assert list(back.writing_plan.subtopics.values_list("key", flat=True)) == [task.subtopic.key]
+    assert found.marked_passages == [[2, 5, 9, 3]]
     assert scored_curve(back) == before
+    second = read_members(archived(back, tmp_path))
+    assert second["as_typed.jsonl"] == members["as_typed.jsonl"] != b""
+    assert second["curve.csv"] == members["curve.csv"]
     again = imported(path)
     assert (again["created"], again["unchanged"]["sessions"]) == ({"sessions": 0}, 1)
     assert Snapshot.objects.count() == len(snapshots)
