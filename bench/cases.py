@@ -23,6 +23,8 @@ from benchmarks.engine import versions
 LOCKED = "database is locked"
 PACE_S, FLOOR_S = 0.5, 30
 """Eight clients at this pace send what some sixty writers do; seconds of the bare view at most."""
+N_READERS, READ_EVERY_S = 20, 2.0
+"""Programs that read, and how often each asks for a page: one that reads all of a study does so for a minute."""
 CROWD = {"saves": ("writers", 0.6, 5.0), "choices": ("linkers", 0.3, 4.0), "pages": ("readers", 0.1, 6.0)}
 """Which part of the people of the case `load` does what, and about how often each does it (seconds)."""
 DELAY_S, AT_A_TIME = 0.2, 32
@@ -97,13 +99,13 @@ def choices(site: Site, teams: list[list[dict[str, Any]]]) -> Row:
     return row
 
 
+def paced(kind: str, pace_s: float, seconds: int, job: dict[str, Any]) -> dict[str, Any]:
+    """As many requests as there can be time for; the pause before one is at least half of the pace."""
+    return {**job, "kind": kind, "pace_s": pace_s, "count": round(2 * seconds / pace_s) + 1}
+
+
 def load(site: Site, people: dict[str, Sequence[dict[str, Any]]]) -> Row:
     """A hundred people at work at once, at the pace of people, for as long as `--seconds` says."""
-
-    def paced(kind: str, pace_s: float, seconds: int, job: dict[str, Any]) -> dict[str, Any]:
-        """As many requests as there can be time for; the pause before one is at least half of the pace."""
-        return {**job, "kind": kind, "pace_s": pace_s, "count": round(2 * seconds / pace_s) + 1}
-
     wanted, short = site.size.seconds, min(site.size.seconds, FLOOR_S)
     crowd = [paced(kind, CROWD[kind][2], wanted, job) for kind, rows in people.items() for job in rows]
     writers = cycle([{"headers": {}, "requests": [[f"/__floor__/{row['pk']}/", None]]} for row in people["saves"]])
@@ -126,6 +128,18 @@ def at_their_pace(site: Site) -> Any:
         kind: site.call("bench.world", maker, max(1, round(part * site.size.crowd)))
         for kind, (maker, part, _pace) in CROWD.items()
     }
+
+
+def programs(site: Site, prepared: tuple[list[dict[str, Any]], list[dict[str, Any]]]) -> Row:
+    """People who save drafts, alone and beside twenty programs that read labels over the API, page by page."""
+    writers, readers = prepared
+    saves = [paced("saves", PACE_S, site.size.seconds, writer) for writer in writers]
+    reads = [paced("reads", READ_EVERY_S, site.size.seconds, reader) for reader in readers]
+    with site.serve() as server:
+        alone, beside = (site.load(server, jobs, seconds=site.size.seconds) for jobs in (saves, [*saves, *reads]))
+    times = {"alone": alone["by_kind"]["saves"], **beside["by_kind"]}
+    shares = {kind: percentile(times[kind], 0.95) for kind in times}
+    return {**shares, "pages": len(times["reads"]), "failures": alone["failures"] + beside["failures"]}
 
 
 def logins(site: Site, prepared: tuple[dict[str, Any], list[dict[str, Any]]]) -> Row:
@@ -213,6 +227,13 @@ CASES = [
         Figure("requests", "requests in all"),
         Figure("rate", "requests", "/s"),
     ], at_their_pace),
+    Case(programs, "haystack", [
+        Figure("saves", "saves beside programs, p95", "ms", "≤ 1.5 × floor", "alone"),
+        Figure("reads", "pages of labels, p95", "ms"),
+        Figure("pages", "pages read"),
+        Figure("failures", "answers other than 200", "", "≤ 0"),
+    ], lambda site: (site.call("bench.world", "writers", site.size.clients),
+                     site.call("bench.world", "programs", N_READERS, site.size.summaries // 7))),
     Case(logins, "haystack", [
         Figure("last", "until the last is in", "s", "≤ 15", "hashing_on_cores"),
         Figure("cpu", "processor time of the server", "s", "≤ 1.5 × floor", "hashing"),

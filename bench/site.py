@@ -190,7 +190,8 @@ class Size:
     """How much is measured; targets are for the default.
 
     So many requests of each of so many clients at once; people who log in at once; summaries that are labelled, of
-    which a model judges a quarter; who work at once in the case `load`, and for how many seconds.
+    which a model judges a quarter; who work at once in the case `load`, and for how many seconds there and in
+    `programs`.
     """
 
     requests: int = 250

@@ -45,6 +45,8 @@ PUBLISHED, KEY, LABELS = "summhay/topic_news1.json", "measured", "Measured"
 WORDS = [first + second + third for first in "bdfglmnprst" for second in "aeiou" for third in "lmnrst"]
 PASSWORD = "correct horse battery"  # noqa: S105 - of people who live for minutes
 FORM = "application/x-www-form-urlencoded"
+ROWS = 500
+"""Labels in a page."""
 N_TASKS = 40
 """On which each person works."""
 
@@ -57,6 +59,11 @@ def haystack(folder: str, _n_summaries: int) -> None:
 def demo(_folder: str, n_summaries: int) -> None:
     """The demo beside it, and a study in which four people labelled so many of its summaries."""
     call_command("load_demo", "--no-logins", stdout=StringIO(), stderr=StringIO())
+    labelled(n_summaries)
+
+
+def labelled(n_summaries: int) -> None:
+    """A study in which four people labelled so many summaries of the haystack."""
     study = ["--study", LABELS, "--kind", "linking", "--haystack", KEY, "--sample", str(n_summaries)]
     people = [f"--error-rate=p{at}=0.{at}" for at in range(1, 5)]
     call_command("simulate_labels", *study, "--control-share", "1", *people, stdout=StringIO())
@@ -206,6 +213,24 @@ def readers(count: int) -> list[dict[str, Any]]:
     for study in studies:
         study.researchers.add(*team)
     return [{"headers": headers(user, FORM), "requests": requests} for user in team]
+
+
+def programs(count: int, n_summaries: int) -> list[dict[str, Any]]:
+    """Programs that read all labels on so many summaries over the API, each with the token of a researcher."""
+    labelled(n_summaries)
+    study = Study.objects.get(name=LABELS)
+    team, rows = accounts("researcher", "program", count), []
+    study.researchers.add(*team)
+    for user in team:
+        page = logged_in(user).post("/profile/tokens/", {"name": "bench"}).content.decode()
+        token = page.partition('<code class="secret">')[2].partition("<")[0]
+        sent = {"Authorization": f"Bearer {token}"}
+        paths, following = [], f"/api/studies/{study.uid}/labels?limit={ROWS}"
+        while following:
+            paths.append(following)
+            following = Client(headers={"host": "127.0.0.1", **sent}).get(following).json()["next"]
+        rows.append({"headers": sent, "requests": [[path, None] for path in paths]})
+    return rows
 
 
 def open_study(kind: str, team: Sequence[Annotator]) -> Study:

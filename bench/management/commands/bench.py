@@ -27,7 +27,7 @@ class Command(BaseCommand):
         return super().create_parser(prog_name, subcommand, **kwargs)
 
     def add_arguments(self, parser: CommandParser) -> None:
-        seconds = "of the case `load`"
+        seconds = "of the cases `load` and `programs`"
         url = "a PostgreSQL server on which databases may be made and dropped; SQLite without it"
         other = "measure this checkout too, in turn in the same run"
         parser.add_argument("names", nargs="*", metavar="NAME", help="cases to measure; all if none is named")
