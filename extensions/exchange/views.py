@@ -65,6 +65,7 @@ class FormatForm(LicenceForm):
 
     def __init__(self, data: Any = None, *, kind: str) -> None:
         super().__init__(data)
+        self.fields["licence"].help_text = "Name or full text, for example CC BY 4.0. It appears in the README."
         self.fields["format"].choices = [(each.name, each.title) for each in formats_of(kind)]  # type: ignore[attr-defined]
 
     @property
