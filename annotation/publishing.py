@@ -51,7 +51,7 @@ class NothingYet(Exception):
 
 
 class PublishForm(forms.ModelForm):  # type: ignore[type-arg]
-    """What is published where; a blank address is drawn by lot, so that nobody can guess it."""
+    """Form of an address and a choice; a blank address is drawn by lot, so that nobody can guess it."""
 
     address = forms.CharField(
         required=False, max_length=60, help_text="Small letters, digits and hyphens. Blank: one nobody can guess."
@@ -109,7 +109,7 @@ def revoke(*, publication: Publication, by: Any, now: datetime) -> None:
 
 
 def first_look(publication: Publication, *, wait_s: float = 0) -> tuple[tuple[Part, ...], str]:
-    """What is published of the sheet that its maker sees, with the version of the data.
+    """Public part of the sheet that its maker sees, with the version of the data.
 
     Raises:
         NothingYet: there are no figures yet.
@@ -217,7 +217,7 @@ def _published_by(user: Any) -> QuerySet[Publication]:
 @requires("annotation.change_study")
 @require_http_methods(["GET", "HEAD", "POST"])
 def publications(request: HtmxHttpRequest) -> HttpResponse:
-    """What one has published; with `of`, the address of a page of results, the form that publishes it."""
+    """List somebody's publications; with `of`, the address of a page of results, the form that publishes it."""
     user, of, form = request.user, request.GET.get("of", ""), None
     if of:
         study, query = _of(user, of)
@@ -273,7 +273,7 @@ def _shown(
     template: str,
     chosen: Callable[[tuple[Part, ...]], tuple[Part, ...]] = lambda parts: parts,
 ) -> HttpResponse:
-    """What is published at an address, or that it is being computed (503); 404 where it was revoked."""
+    """Page published at an address, or that it is being computed (503); 404 where it was revoked."""
     publication = get_object_or_404(Publication.objects.live().select_related("study", "made_by"), address=address)
     version, html, status = publication.data_version, "", 200
     if publication.follows:

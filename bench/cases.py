@@ -57,7 +57,7 @@ def saving_figures(kind: str, what: str) -> list[Figure]:
 
 
 def saving(site: Site, server: Member, people: Sequence[dict[str, Any]], kind: str = "") -> Row:
-    """What one of these people waits for, and all of them at once, beside the floor."""
+    """Time that one of these people waits, and all of them at once, beside the floor."""
     rows = [{"headers": {}, "requests": [[f"/__floor__/{person['pk']}/", None]]} for person in people]
     alone, bare_alone = (sending(site, server, clients[:1]) for clients in (people, rows))
     crowd, bare_crowd = (sending(site, server, clients) for clients in (people, rows))
@@ -197,7 +197,7 @@ def models(site: Site, _prepared: Any) -> Row:
 
 
 def judge(address: str, concurrency: int, n_summaries: int) -> dict[str, Any]:
-    """What the command reports of a sample of summaries and a judge that shares no answers."""
+    """Figures that the command reports of a sample of summaries and a judge that shares no answers."""
     name, printed = f"measured {concurrency}", StringIO()
     config = {"base_url": address, "model": name}
     versions.ensure_judge(name=name, kind="openai", config=config, now=timezone.now())

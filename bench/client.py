@@ -29,7 +29,7 @@ def draft_text(number: int) -> str:
 
 @dataclass
 class Client:
-    """What one client asks for, and what came of it.
+    """One client: its requests, and what came of them.
 
     Its job names `requests`, each [path, form or None], taken in turn; or the `page` of a session whose draft it
     saves; or the `login` of somebody who sends the form again whenever the server asks to wait.

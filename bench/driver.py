@@ -41,7 +41,7 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What is measured in which world: `prepare` adds to its database once what it returns to every `measure`.
+    """A measurement in a world: `prepare` adds to its database once what it returns to every `measure`.
 
     Each round gets a fresh copy of that database, and its processes are fresh. Name and docstring of `measure` are
     those of the case.

@@ -140,7 +140,7 @@ def people(name: str, count: int) -> list[Annotator]:
 
 
 def headers(person: Any, content: str) -> dict[str, str]:
-    """What the browser of this annotator or user, who is logged in, sends along with content of this type."""
+    """Headers of the browser of this annotator or user, who is logged in, for content of this type."""
     token, client = secrets.token_hex(16), logged_in(person)
     cookies = f"sessionid={client.cookies['sessionid'].value}; csrftoken={token}"
     answers = {"Accept": "application/json", "Accept-Encoding": "gzip"}

@@ -113,7 +113,7 @@ def filtered(table: LabelTable, options: Mapping[str, Any]) -> LabelTable:
 
 
 def filters_of(options: Mapping[str, Any]) -> Filters:
-    """What the arguments leave out, people apart."""
+    """Filters by the arguments, people apart."""
     return Filters(
         haystack=options["haystack"],
         domain=options["domain"],

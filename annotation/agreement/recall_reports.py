@@ -116,7 +116,7 @@ def _kpr_as_json(report: KprReport) -> dict[str, Any]:
 
 
 def _measured(judge: str, measured: Measured) -> dict[str, Any]:
-    """What a validation study found of a judge."""
+    """Figures of a judge in a validation study."""
     return {
         "judge": judge,
         "study": measured.study,

@@ -141,7 +141,7 @@ class Tested:
 
     @property
     def merit(self) -> tuple[float, ...]:
-        """What makes a judge a better one: safe for more, then the share of gaps ordered alike, then less bias."""
+        """Rank of a judge among others: safe for more, then the share of gaps ordered alike, then less bias."""
         its = self.approval
         n_safe = sum(use.verdict is Verdict.SAFE for use in (its.absolute, its.ranking))
         alike, bias = its.concordance.value, its.bias.value

@@ -87,7 +87,7 @@ def thresholds_of(query: QueryDict) -> Thresholds:
 
 
 def form_context(query: QueryDict, figures: Approvals) -> dict[str, Any]:
-    """What the form of thresholds and judges shows."""
+    """Context of the form of thresholds and judges."""
     chosen, limits = figures.row(query.get("judge", "")), thresholds_of(query)
     return {
         "judges": [(row.key, row.name) for row in figures.rows],

@@ -133,7 +133,7 @@ OF_APPROVAL = ("absolute", "ranking", "scope", "made_at", "dataset", "labels_rem
 
 
 class ApprovalSource:
-    """What pages of benchmarks are told of judges, too."""
+    """Source of approvals for pages of benchmarks."""
 
     def approval_notes(self, judged: Judged, reader: Any) -> Sequence[ApprovalNote]:
         """One for each judge, in the order in which they are named.
@@ -243,7 +243,7 @@ def url_of(judge: Judge, study: UUID | None, dataset: str) -> str:
 
 
 def _approval_note(judge: Judge, written: Sequence[_Written], judged: Judged) -> ApprovalNote:
-    """What one of the approvals says of a use: one that holds goes before one that does not, then the newest."""
+    """Note of one approval on a use: one that holds goes before one that does not, then the newest."""
     name = str(judge)
     if not written:
         words = "%(judge)s is not approved: no test of it against people is on record."
@@ -262,7 +262,7 @@ def _approval_note(judge: Judge, written: Sequence[_Written], judged: Judged) ->
 
 
 def _of_tests(judges: Sequence[Judge], judged: Judged, reader: Any) -> dict[Judge, ApprovalNote]:
-    """What stored tests found of judges for this use, where nobody recorded it: the newest test of each."""
+    """Notes of stored tests of judges for this use, where nobody recorded it: the newest test of each."""
     notes: dict[Judge, ApprovalNote] = {}
     tests = list(newest(APPROVALS, _is_of_all)) if judges else []
     pks = {pk for look, _figures, _at in tests for pk in _studies_of(look)}
@@ -282,7 +282,7 @@ def _of_tests(judges: Sequence[Judge], judged: Judged, reader: Any) -> dict[Judg
 
 
 def _test_note(judge: Judge, tested: Tested, at: datetime, url: str) -> ApprovalNote:
-    """What is said of a judge that was tested."""
+    """Note on a judge that was tested."""
     uses = (tested.approval.absolute.verdict, tested.approval.ranking.verdict)
     day = date_format(at, "SHORT_DATE_FORMAT")
     is_safe = Finding.SAFE in uses
@@ -301,7 +301,7 @@ def _studies_of(look: ApprovalLook) -> tuple[int, ...]:
 
 
 def _of_others(judge: Judge) -> ApprovalNote:
-    """What is said of a judge of something else than coverage."""
+    """Notes on judges of something else than coverage."""
     words = "%(judge)s cannot be approved for these figures: approvals are tested on labels of coverage."
     return ApprovalNote(str(judge), words % {"judge": judge})
 

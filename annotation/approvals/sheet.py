@@ -64,7 +64,7 @@ def sheet(figures: Approvals, *, judge: str = "", where: str = "", beside: tuple
 
 
 def answer(tested: Tested) -> str:
-    """What the judge may be used for."""
+    """Sentence on the uses that the judge is fit for."""
     approval = tested.approval
     return " ".join([_of_scores(tested.name, approval.absolute, approval), _of_ranks(approval.ranking, approval)])
 
@@ -134,7 +134,7 @@ def _points(share: float) -> str:
 
 
 def _parts(tested: Tested, figures: Approvals, where: str) -> Table:
-    """What the approval stands on: each figure with its bound and the threshold that the bound must not pass."""
+    """Grounds of the approval: each figure with its bound and the threshold that the bound must not pass."""
     approval = tested.approval
     limits = approval.thresholds
     bias_bound = None
@@ -176,7 +176,7 @@ def _parts(tested: Tested, figures: Approvals, where: str) -> Table:
 
 
 def _caption(tested: Tested, figures: Approvals, where: str) -> str:
-    """What the card says in a paper: judge, version, verdicts, items, and what the thresholds are of."""
+    """Caption of the card for a paper: judge, version, verdicts, items, and what the thresholds are of."""
     approval, scope = tested.approval, tested.scope
     limits = approval.thresholds
     words = (

@@ -378,7 +378,7 @@ class Source:
         return external_tasks(self.study) if self.study is not None and self.is_external else []
 
     def facts(self) -> object:
-        """What changes whenever the labels do."""
+        """Facts that change whenever the labels do."""
         if self.study is not None and self.is_external:
             rows = ExternalLabel.objects.filter(study=self.study)
             return rows.aggregate(n=Count("pk"), last=Max("pk"), total=Sum("pk")), self.study.categories
@@ -407,7 +407,7 @@ def facts_of(look: Look) -> object:
 
 
 def _paid(source: Source) -> tuple[Any, ...]:
-    """What judges are called and cost, up to their last finished run, and people's paid time. Two queries."""
+    """Names and costs of judges, up to their last finished run, and people's paid time. Two queries."""
     known = Judge.objects.counted().order_by("pk").values_list("pk", "name", "version", "published_cost")
     worked = LabelTask.objects.filter(study__in=source.labels.order_by().values("study"))
     paid = worked.order_by().values_list("study__hourly_rate", "study__currency").annotate(Sum("active_ms"))

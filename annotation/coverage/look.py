@@ -40,7 +40,7 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What of the figures a page shows: one judge's charts, the measure of the forest, some judges only.
+    """Choice of what a page shows of the figures: one judge's charts, the measure of the forest, some judges only.
 
     `shown` are the keys of the judges to show; empty: all.
     """
@@ -51,7 +51,7 @@ class View:
 
     @classmethod
     def of(cls, query: QueryDict) -> View:
-        """What an address wants to see."""
+        """Read the choice from an address."""
         return cls(
             judge=query.get("judge", ""),
             measure=measure if (measure := query.get("measure", "")) in MEASURES else "pearson",

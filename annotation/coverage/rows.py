@@ -17,7 +17,7 @@ from benchmarks.scoring.sums import Ints
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """What the filters can be set to."""
+    """Values that the filters can be set to."""
 
     haystacks: tuple[str, ...]
     domains: tuple[str, ...]

@@ -51,7 +51,7 @@ MAIN = ("pearson", "linking", "exact_agreement", "quadratic_kappa")
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What a page has beside the figures: links to rows, and where rows are decided.
+    """Things beside the figures: links to rows, and where rows are decided.
 
     Of one `study` the page also has a form that calls the labelled summaries a random draw.
     """
@@ -304,7 +304,7 @@ def family_verdict(rows: Sequence[JudgeBias]) -> str:
 def _verdict(
     of: str, biases: Sequence[tuple[str, Stat, str]], favoured: tuple[str, str], unit: Unit = Unit.FIGURE
 ) -> str:
-    """What judges favour, or why that is unknown, those with the same verdict together."""
+    """Verdict on what judges favour, or why that is unknown, those with the same verdict together."""
     said: dict[str, list[str]] = {}
     for judge, stat, what in biases:
         if stat.value is None:

@@ -128,7 +128,7 @@ def summary_pairs(table: LabelTable, human: Floats, judge: Floats) -> tuple[list
 
 
 def human_worth(table: LabelTable, reference: str = MEAN) -> Floats:
-    """What people say each item is worth, shape (n,), NaN where nobody of the reference labelled it."""
+    """Value of each item by people's labels, shape (n,), NaN where nobody of the reference labelled it."""
     humans, _, _ = reference_columns(table, reference)
     worths = [table.worth_of(human.codes) for human in humans]
     return mean_of_defined(np.stack(worths, axis=1)) if worths else np.full(len(table.codes), np.nan)

@@ -223,7 +223,7 @@ def next_open(tasks: LabelTaskQuerySet, at: LabelTask | None) -> UUID | None:
 
 @dataclass(frozen=True, slots=True)
 class QuestionText:
-    """What an answer was given to, in the language of the material."""
+    """Text that an answer was given to, in the language of the material."""
 
     text: str
     language: str = ""
@@ -262,7 +262,7 @@ class TaskPage:
         return own_keys(self.all_keys, preferences.keys.get(self.value, {}))
 
     def question_of(self, row: Any) -> QuestionText:
-        """What an answer was given to, for the list of a person's last answers."""
+        """Question that was answered, for the list of a person's last answers."""
         return QuestionText(str(row.task.item))
 
     def question_beside(self, row: Any) -> QuestionText:
@@ -273,11 +273,11 @@ class TaskPage:
     """The worked examples that a study can begin with."""
 
     def page_context(self, task: LabelTask) -> dict[str, Any]:
-        """What the template shows beside what every kind does."""
+        """Context of the template beyond that of every kind."""
         return {}
 
     def page_instead(self, request: HttpRequest, task: LabelTask) -> HttpResponse | None:
-        """What is shown instead of a task; called before one is shown."""
+        """Page instead of a task; called before one is shown."""
         return None
 
     def pane(self, context: dict[str, Any]) -> Pane | None:
@@ -285,7 +285,7 @@ class TaskPage:
         return None
 
     def feedback(self, outcome: Outcome[Any]) -> str:
-        """What an annotator gets to read about an answer, if anything."""
+        """Feedback on an answer for its annotator, if any."""
         return ""
 
     def question_in_words(self, task: LabelTask, question: UUID) -> str:
@@ -328,7 +328,7 @@ def context_of(
     shown: dict[str, Any] | None = None,
     back_url: str = "",
 ) -> dict[str, Any]:
-    """What the template of a task's page shows, in a fixed number of queries.
+    """Context of the template of a task's page, in a fixed number of queries.
 
     It leads to `back_url` where there is one, instead of the next open task. `place` is where a task is that is
     not stored, and `shown` what the kind shows of an item that is not either.
@@ -375,7 +375,7 @@ def _replies(task: LabelTask) -> Iterable[RemarkReply]:
 
 
 def rhythm_of(task: LabelTask, position: Position) -> dict[str, Any]:
-    """What the quiet line on the page of a task says, as the person wants it; three queries, or none."""
+    """Quiet line on the page of a task, as the person wants it; three queries, or none."""
     study, preferences = task.study, preferences_of(task.annotator)
     if not preferences.shows_pace:
         return {"is_shown": False}
@@ -415,7 +415,7 @@ def _act(name: str, task: LabelTask) -> str:
 
 
 def _config(task: LabelTask, place: Place, *, version: int | None) -> dict[str, Any]:
-    """What the scripts of the page get: addresses of its acts, and how the task stands."""
+    """Data for the scripts of the page: addresses of its acts, and how the task stands."""
     return {
         "kind": task.study.kind,
         "task": place.name,

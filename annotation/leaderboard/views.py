@@ -104,7 +104,7 @@ def rank_of(line: Line) -> dict[str, Any]:
 
 
 def counted_of(line: Line) -> dict[str, Any]:
-    """What is said of a row by value alone: of a system its rank, of people who they are."""
+    """Words on a row by value alone: of a system its rank, of people who they are."""
     if line.writers is not None:
         return dict(writers_of(line))
     columns = rank_of(line) | {"n_subtopics": len(line.row.subtopics)}

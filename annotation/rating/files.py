@@ -68,7 +68,7 @@ VERDICTS: Columns = {
 
 
 def labels_of(study: Study, which: str) -> QuerySet[Any, Any]:
-    """What holds, or every act ever, oldest first."""
+    """Rows that hold, or every act ever, oldest first."""
     rows: QuerySet[Any, Any] = study.ratinglabels.order_by("pk")
     return rows if which == "history" else rows.filter(is_current=True)
 

@@ -123,7 +123,7 @@ def results_of(study: Study, *, public: bool = False, resampling: Resampling | N
 
 
 def ratings_of(results: Results) -> Ratings:
-    """What people said overall, subtopics as clusters; their distances do not count."""
+    """Overall ratings by people, subtopics as clusters; their distances do not count."""
     rows = [
         {name: None if (ratings := item.ratings.get(name)) is None or ratings[0] is None else str(ratings[0])
          for name in results.people}

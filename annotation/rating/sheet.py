@@ -250,7 +250,7 @@ def _raters(ratings: MeasureRows) -> Table:
 
 
 def _systems_in_words(results: Results) -> dict[str, str]:
-    """What pages call each system: its summarizer and which documents it was shown, or people."""
+    """Name of each system on pages: its summarizer and which documents it was shown, or people."""
     parts = {item.system: item.system.rpartition(" · ") for item in results.items if item.system != PEOPLE}
     names = names_of({setting for _system, _dot, setting in parts.values()})
     words = {key: f"{system} · {names[setting]}" for key, (system, _dot, setting) in parts.items()}

@@ -33,7 +33,7 @@ ITEM, CLUSTER = ("task__item",), ("task__item__block",)
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """What judges said: rows with a `judge`, the field of what they said, and those of what it is about."""
+    """Verdicts of judges: rows with a `judge`, the field of what they said, and those of what it is about."""
 
     rows: QuerySet[Any, Any]
     value: str
@@ -71,7 +71,7 @@ def frame_of(
     unit: str = "blocks",
     verdicts: Verdicts | None = None,
 ) -> LabelTable:
-    """What the people of a study said of each item, and judges beside them. Two queries, up to three for judges.
+    """Labels of people on each item, and judges beside them. Two queries, up to three for judges.
 
     `model` is a subclass of `Answer`, `value` its field with the label, empty where nothing was said.
     `categories` are the values that it may have, in order; a mapping says what they are called. `item` are the
@@ -186,7 +186,7 @@ def judge_raters(keys: set[int]) -> dict[int, Rater]:
 
 
 def _cost(judge: Judge, spent: Cost | None) -> tuple[float | None, str]:
-    """What all calls of a judge cost in US dollars; the offline judge costs nothing."""
+    """Cost of all calls of a judge in US dollars; the offline judge costs nothing."""
     if judge.kind == Judge.Kind.LEXICAL:
         return 0.0, ""
     if judge.published_cost is not None:

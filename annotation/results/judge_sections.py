@@ -85,7 +85,7 @@ def judge_parts(
     links: RowLinks | None = None,
     consistency: Sequence[Consistency] = (),
 ) -> tuple[Part, ...]:
-    """What stands beside the judge table: differences, labels of people by those of judges, consistency."""
+    """Parts beside the judge table: differences, labels of people by those of judges, consistency."""
     return (
         *_differences(report, prefix),
         Section(

@@ -57,7 +57,7 @@ def reference_columns(table: LabelTable, reference: str) -> tuple[list[Column], 
 
 
 def _adjudicated(table: LabelTable) -> Column:
-    """What researchers decided, where they did."""
+    """Decisions of researchers, where there are any."""
     if table.gold_codes is None or table.gold_links is None or not (table.gold_codes >= 0).any():
         raise UnknownReference("Nothing is adjudicated among these labels yet.")
     return Column(table.gold_codes, table.gold_links, table.gold_links.astype(bool))
@@ -483,7 +483,7 @@ def against_people(
 
 
 def no_difference_to_people(reference: Reference, estimates: Sequence[Estimates]) -> tuple[Difference, ...]:
-    """What stands in place of `against_people` where judges meet one person or what was decided."""
+    """Sentence in place of `against_people` where judges meet one person or what was decided."""
     return tuple(
         Difference(judge.name, "people", {name: OTHER_REFERENCE for name in COMPARED if name in stats})
         for judge, stats in zip(reference.table.judges, estimates, strict=True)

@@ -239,7 +239,7 @@ MAX_CARD = 5
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked: the field of an answer with the label, and the rest as `frame_of` takes it.
+    """Question of a kind: the field of an answer with the label, and the rest as `frame_of` takes it.
 
     `model` is that of the answers of the kind, if no other is named.
     """
@@ -375,7 +375,7 @@ def _item(study: Study) -> Sequence[str]:
 
 
 def _judge_facts() -> object:
-    """What judges are called and cost, up to their last finished run. Two queries."""
+    """Names and costs of judges, up to their last finished run. Two queries."""
     known = Judge.objects.counted().order_by("pk").annotate(Max("runs__finished_at"))
     prices = tuple(ModelPrice.objects.order_by("pk").values_list())
     return tuple(known.values_list("pk", "name", "version", "published_cost", "runs__finished_at__max")), prices

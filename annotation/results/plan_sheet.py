@@ -39,7 +39,7 @@ TAB = Tab("plan", "How many more?", "annotation:study-plan", "results", "annotat
 
 
 class PlanResults(StudyResults[OfStudy, Plan]):
-    """What more labels would bring."""
+    """Figures of what more labels would bring."""
 
     computation = PLAN
     heading = "How many more labels are enough?"
@@ -73,14 +73,14 @@ def sheet(plan: Plan) -> Sheet:
 
 
 def next_step_of(study: Study, now: datetime) -> str:
-    """What would make the first headline of a study narrower, as last computed; empty before that."""
+    """Next step towards a narrower first headline, as last computed; empty before that."""
     [shown] = look_up_many(PLAN, [OfStudy(study.pk)], now=now)
     step = "" if shown.figures is None else next_step(shown.figures)
     return f"{step} Provisional: figures are being computed anew." if step and shown.is_waiting else step
 
 
 def next_step(plan: Plan) -> str:
-    """What brings the first headline to the next round half width; empty where nothing can be planned."""
+    """Labels that bring the first headline to the next round half width; empty where nothing can be planned."""
     planned = next((planned for planned in plan.planned if planned.designs), None)
     if planned is None or planned.headline.variances is None:
         return ""
@@ -97,7 +97,7 @@ def next_step(plan: Plan) -> str:
 
 
 def _costs(spent: Sequence[Spent]) -> Section:
-    """What people and models cost, side by side: in all, an item, an answer, a finished task."""
+    """Costs of people and models, side by side: in all, an item, an answer, a finished task."""
     table = Table(
         "cost",
         "Cost of people and models",
@@ -175,7 +175,7 @@ def _about(headline: Plannable) -> str:
 
 
 def _enough(target: Target, headline: Plannable, work: Work) -> str:
-    """What brings a figure to a round half width."""
+    """Labels that bring a figure to a round half width."""
     known = headline.variances
     named = {
         "figure": headline.title,

@@ -67,7 +67,7 @@ class Plannable:
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """What published figures say of the headline of a kind of study, before there is a study to plan by.
+    """Published figures on the headline of a kind of study, before there is a study to plan by.
 
     `of` gives the variances behind it where each cluster has so many items; `source` says whose figures these are.
     """
@@ -138,7 +138,7 @@ TARGETS = (0.05, 0.1)
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What was done so far: labels (or sessions) of people on `n_clusters`, and the active time of all of them.
+    """Work done so far: labels (or sessions) of people on `n_clusters`, and the active time of all of them.
 
     `per_cluster` is how many labels or sessions there are for each, over all people.
     """
@@ -167,7 +167,7 @@ class Work:
         return n_more * self.ms_each / MS_PER_HOUR
 
     def cost(self, hours: float) -> Decimal:
-        """What so many hours cost."""
+        """Cost of so many hours."""
         return pay(round(hours * MS_PER_HOUR), self.rate)
 
 
@@ -235,7 +235,7 @@ def _target(known: Variances, half: float, work: Work) -> Target:
 
 
 def work_so_far(study: Study, n_clusters: int) -> Work:
-    """What people did in a study so far. One query."""
+    """Sum up the work of people in a study so far. One query."""
     done = kind_named(study.kind).worked(study)
     totals = done.rows.filter(done.is_done).aggregate(
         n=Count("pk"), people=Count("annotator", distinct=True), active=Sum(done.time)
@@ -281,7 +281,7 @@ LOOKED_AT = 5
 
 @dataclass(frozen=True, slots=True)
 class Prior:
-    """What the width is planned by: the variances of a headline where clusters have `size` items, and whose."""
+    """Variances of a headline where clusters have `size` items, to plan the width by, and whose they are."""
 
     title: str
     source: str
@@ -311,7 +311,7 @@ class Outlook:
 def outlook(
     kind: str, measured: Measured | None, *, published: Published | None, user: Any, now: datetime
 ) -> Outlook | None:
-    """What a new study of a kind would come to; None where nothing is known of such studies."""
+    """Width and cost of a new study of a kind; None where nothing is known of such studies."""
     if measured is None or measured.n_clusters < 2:
         why = "no item of two subtopics or questions would have two people, so agreement could not be measured"
         return Outlook("", None, why)

@@ -1,4 +1,4 @@
-"""What `manage.py report NAME` can print: a sub-report adds its arguments, makes plain values, and words them.
+"""Reports of `manage.py report NAME`: a sub-report adds its arguments, makes plain values, and words them.
 
 Those of a kind of study are the `reports` of its class; others have a line in the command.
 """
@@ -23,7 +23,7 @@ OF_SUMMARIES = ("haystack", "domain", "retriever", "summarizer", "guideline")
 
 
 class ReportRefused(Exception):
-    """What was asked for cannot be reported; the message says why and what to do."""
+    """A report that cannot be made; the message says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)

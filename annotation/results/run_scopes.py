@@ -21,7 +21,7 @@ MOST_COMPARED = 20
 
 
 class RunStudies:
-    """What `benchmarks.engine.scopes` asks of studies."""
+    """Studies as scopes of runs, for `benchmarks.engine.scopes`."""
 
     def named(self, user: Any = None) -> Sequence[tuple[str, str]]:
         """(id, name) of studies with summaries that a user may see, the newest first; all without a user."""
@@ -69,7 +69,7 @@ class RunStudies:
         )
 
     def examples(self, study: str) -> Sequence[Example]:
-        """What more than half of those say who labelled an insight of a summary, with the lines that most name.
+        """Majority labels on an insight of a summary, with the lines that most name.
 
         Three queries.
         """

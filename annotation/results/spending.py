@@ -1,4 +1,4 @@
-"""What people and models did for a study and what that cost: for an item, for an answer, for a finished task."""
+"""Work of people and models for a study and its cost: for an item, for an answer, for a finished task."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ OF_MEMBERS = "it asks nothing itself; see what its members cost"
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """What models answered about the items of a study: rows with `judge` and `call`, and the fields of an item."""
+    """Answers of models about the items of a study: rows with `judge` and `call`, and the fields of an item."""
 
     rows: QuerySet[Any, Any]
     item: tuple[str, ...]
@@ -37,7 +37,7 @@ class Answers:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What somebody did and what it cost in all; `n_tasks` and `hours` are of people, None for models.
+    """Work and cost of somebody in all; `n_tasks` and `hours` are of people, None for models.
 
     Undefined where nobody is paid, and where a model has no price or its calls are not on record.
     """

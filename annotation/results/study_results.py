@@ -94,14 +94,14 @@ class StudyResults(ABC, Generic[O, F]):
         return ()
 
     def model_answers(self, study: Study) -> Sequence[Answers]:
-        """What models answered about the items of a study, which costs what its people cost; none by default."""
+        """Answers of models about the items of a study, which costs what its people cost; none by default."""
         return ()
 
     def settle(self, study: Study, now: datetime) -> None:
         """Called before figures are looked up: end what is due by now."""
 
     def beside(self, request: HttpRequest, study: Study, options: O, figures: F) -> dict[str, Any]:
-        """What the page needs beside the figures, as a form."""
+        """Things that the page needs beside the figures, as a form."""
         return {}
 
     def was_read(self, request: HttpRequest, study: Study, figures: F) -> None:
@@ -134,7 +134,7 @@ class StudyResults(ABC, Generic[O, F]):
         )
 
     def called(self, figures: F) -> str:
-        """What names of files begin with."""
+        """Beginning of the names of files."""
         return self.computation.name
 
     def first(self, study: Study) -> O:

@@ -136,7 +136,7 @@ class LabelTable:
 
     @property
     def worth(self) -> tuple[float, ...]:
-        """What each category is worth in correlations: as coverage, or else evenly from 0 to 1."""
+        """Value of each category in correlations: as coverage, or else evenly from 0 to 1."""
         if self.categories == COVERAGES:
             return tuple(worth().values())
         last = max(1, len(self.categories) - 1)
@@ -166,19 +166,19 @@ class LabelTable:
         return self.column(self.n_people + judge)
 
     def worth_of(self, codes: Ints) -> Floats:
-        """What labels are worth, shape (n,), NaN for none."""
+        """Values of labels, shape (n,), NaN for none."""
         by_code: Floats = np.array([*self.worth, np.nan])
         return by_code[codes]
 
     def worth_of_judge(self, judge: int) -> Floats:
-        """What a judge says each item is worth, by label or expectation, shape (n,), NaN for no verdict."""
+        """Value of each item to a judge, by label or expectation, shape (n,), NaN for no verdict."""
         by_label = self.worth_of(self.codes[:, self.n_people + judge])
         if self.expected is None or self.score_of(judge) is Score.LABEL:
             return by_label
         return np.where(np.isfinite(self.expected[:, judge]), self.expected[:, judge], by_label)
 
     def score_of(self, judge: int) -> Score:
-        """What figures take of this judge: its labels, unless expectations are asked for and it gave any here."""
+        """Scores of this judge for figures: its labels, unless expectations are asked for and it gave any here."""
         if self.expected is None or not np.isfinite(self.expected[:, judge]).any():
             return Score.LABEL
         return self.score

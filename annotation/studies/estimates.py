@@ -195,7 +195,7 @@ class NarrowedForm(forms.Form):
         raise NotImplementedError
 
     def words(self, count: Any) -> str:
-        """What is chosen; without a count where it is none. Empty where nothing is chosen."""
+        """Name the choice; without a count where it is none. Empty where nothing is chosen."""
         raise NotImplementedError
 
     def sizes(self, count: Any) -> Sizes:
@@ -236,7 +236,7 @@ def seed_of_draw(help_text: Any) -> forms.IntegerField:
 
 
 def without_stale(form: Callable[..., Any], sent: QueryDict, *, user: Any) -> QueryDict:
-    """What was sent, without values of narrowing fields that a form offers no longer."""
+    """Sent values without values of narrowing fields that a form offers no longer."""
     sent = sent.copy()
     unbound = form(sent, user=user)
     for name in getattr(unbound, "NARROWED_BY", ()):

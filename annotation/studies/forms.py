@@ -57,7 +57,7 @@ def is_overtaken(request: HttpRequest, now_shown: str) -> bool:
 
 
 class DetailsForm(FoldedForm):
-    """What a study is called and pays; `study` fills it."""
+    """Name and pay of a study; `study` fills it."""
 
     FIRST: ClassVar[tuple[str, ...]] = ("description", "due_at")
     SAID: ClassVar[Mapping[str, tuple[str, str]]] = {
@@ -158,7 +158,7 @@ class TrialFields(forms.Form):
 
 
 class TrialSettingsForm(TrialFields, DetailsForm):
-    """What a study of label work is called, pays, and whether a trial comes first."""
+    """Name and pay of a study of label work, and whether a trial comes first."""
 
 
 class NewStudyForm(GroupedForm, DetailsForm):
@@ -206,7 +206,7 @@ class NewStudyForm(GroupedForm, DetailsForm):
         return stable_seed("study", self.cleaned_data["name"]) if seed is None else seed
 
     def common(self) -> dict[str, Any]:
-        """What every verb that makes a study takes."""
+        """Arguments of every verb that makes a study."""
         people = {name: self.cleaned_data[name] for name in ("annotators", "researchers", "guidelines")}
         return {"details": self.details(), **people}
 
@@ -247,7 +247,7 @@ class PlanForm(forms.ModelForm):  # type: ignore[type-arg]
 
     @classmethod
     def shown(cls, plan: Any) -> dict[str, Any]:
-        """What the form shows of settings."""
+        """Values of settings as the form shows them."""
         return model_to_dict(plan, fields=cls._meta.fields)
 
     def plan(self) -> Any:
@@ -326,7 +326,7 @@ def unique_name(name: str, *, but: Study | None = None) -> str:
 
 
 def initial_from(study: Study) -> dict[str, Any]:
-    """What the form of a new study shows when it starts from the settings of another."""
+    """Initial values of a new study that starts from the settings of another."""
     newest = current_guideline(study)
     return {
         **details_of(study),
@@ -340,7 +340,7 @@ def initial_from(study: Study) -> dict[str, Any]:
 
 
 def name_for(kind: Any, about: str) -> str:
-    """What a new study about a corpus is called at first: its kind and the corpus, with a number where taken."""
+    """Name of a new study about a corpus at first: its kind and the corpus, with a number where taken."""
     name = f"{kind}: {about}".strip()[:100]
     name = name[:1].upper() + name[1:]
     n = 1
@@ -351,7 +351,7 @@ def name_for(kind: Any, about: str) -> str:
 
 
 def copy_name(study: Study) -> str:
-    """What a copy of a study is called at first."""
+    """Name of a copy of a study at first."""
     return f"{study.name[:110]} (copy)"
 
 

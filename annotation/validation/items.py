@@ -143,7 +143,7 @@ class SimulatedValidation(Simulated[str]):
         return {"answer": answer.answer}
 
     def played(self, study: Study, known: Mapping[str, str]) -> Played:
-        """What the judge says, or something else, and why a response does not make a point."""
+        """Invent answers: the label of the judge, or another, and why a response does not make a point."""
         verdicts = verdicts_on(study)
 
         def answers(item: LabelItem, rates: Rates, dice: random.Random) -> Iterator[Said]:

@@ -152,14 +152,14 @@ class ValidationStudyForm(TrialFields, NewStudyForm, PairsForm, PlanForm):
 
 
 def busiest_judge(seed: int) -> dict[str, Any]:
-    """What a form is filled with to draw from the judge with most verdicts."""
+    """Initial values of a form to draw from the judge with most verdicts."""
     rows = _judged().filter(judge__archived_at=None).order_by()
     judges = rows.values_list("judge").annotate(n=DbCount("pk")).order_by("-n", "judge")
     return {"seed": seed, **({"judge": first[0]} if (first := judges.first()) else {})}
 
 
 def lacking(n: int) -> str:
-    """What is missing to check n verdicts of a judge; empty where one has as many."""
+    """Name what is missing to check n verdicts of a judge; empty where one has as many."""
     chosen = busiest_judge(0)
     if "judge" not in chosen:
         return "No judge has verdicts on responses yet: import responses to questions and run a judge on them."
@@ -172,7 +172,7 @@ def _judged() -> QuerySet[PointVerdict, PointVerdict]:
 
 
 def choice_of(study: Study) -> dict[str, Any]:
-    """What draws as many verdicts again from the same question set."""
+    """Choice that draws as many verdicts again from the same question set."""
     sets = list(study.label_items.order_by().values_list("response__question__dataset", flat=True))
     return {"n_sample": len(sets), "dataset": sets[0] if len(set(sets)) == 1 else ""} if sets else {}
 

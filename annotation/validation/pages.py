@@ -135,6 +135,6 @@ def page_of(study: Study, now: datetime) -> parts.OverviewPage:
 
 
 def about(task: LabelTask) -> parts.Remark:
-    """What a task is about, for pages of researchers."""
+    """Subject of a task, for pages of researchers."""
     question = task.item.response.question
     return parts.Remark(task, str(task.item.key_point), reverse("benchmarks:question-detail", args=[question.uid]))

@@ -215,7 +215,7 @@ def _ratings(items: list[Item], people: list[str], clusters: list[int]) -> Ratin
 
 
 def ratings_of(results: Results) -> Ratings:
-    """What people answered, entailed or not, responses as clusters."""
+    """Answers of people, entailed or not, responses as clusters."""
     people = sorted({name for item in results.items for name in item.answers})
     rows = [
         {name: ("yes" if answer == Entailment.YES else "no") for name, answer in item.answers.items()}

@@ -72,7 +72,7 @@ TRIED = ("annotators", "rule", "autods_threshold")
 @requires("annotation.view_study")
 @require_safe
 def dataset(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
-    """What is kept under the newest choice, or under one that is tried in the form."""
+    """Page of the items kept under the newest choice, or under one that is tried in the form."""
     study = study_of(request, uid, kind=Study.Kind.VERIFICATION)
     table = collect(study)
     people = [(person.key, person.name) for person in table.people]
@@ -129,7 +129,7 @@ def _initial(choice: Choice) -> dict[str, Any]:
 
 
 def _some(request: HttpRequest) -> dict[str, Any]:
-    """What a link from another page sets: people with the seed they were chosen by, or a threshold."""
+    """Settings from a link of another page: people with the seed they were chosen by, or a threshold."""
     settings: dict[str, Any] = {}
     if people := request.GET.getlist("annotators"):
         settings["annotators"] = people

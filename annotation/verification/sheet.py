@@ -246,7 +246,7 @@ def _chosen_on(study: Study) -> Iterator[Note]:
 
 
 def _pairs(strata: Sequence[StratumRow]) -> Iterator[Section]:
-    """What documents of a haystack say against its plan, where the study asks about that."""
+    """Answers on documents of a haystack against its plan, where the study asks about that."""
     if not strata:
         return
     names = {

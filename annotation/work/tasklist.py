@@ -1,4 +1,4 @@
-"""What an annotator sees of their own work: the task at hand, what else waits, what is blocked and why.
+"""An annotator's own work: the task at hand, what else waits, what is blocked and why.
 
 Nothing in here reads insights, scores or other people's work.
 """
@@ -116,7 +116,7 @@ class Board:
 
     @property
     def waits_for(self) -> str:
-        """What comes before a row of `others` that has no button of its own: for everything, or for writing."""
+        """Reason why rows of `others` without a button wait: all of them, or those of writing."""
         if not self.has_consented:
             return "consent"
         if self.practice_is_running or (self.rows and self.rows[0].is_running):
@@ -156,7 +156,7 @@ def board(annotator: Annotator, now: datetime) -> Board:
 
 
 def next_step(annotator: Annotator, now: datetime) -> Row | None:
-    """What a person goes on to when something is finished: the task at hand, as *My work* names it."""
+    """Next step of a person when something is finished: the task at hand, as *My work* names it."""
     return board(annotator, now).hero
 
 
@@ -282,7 +282,7 @@ def _has_begun(row: Any) -> bool:
 
 
 def _urgency(row: Row) -> tuple[Any, ...]:
-    """What runs first, then what is begun, then by date, then as it was given."""
+    """Order by what runs first, then what is begun, then by date, then as it was given."""
     given_at = row.assignment.created_at if row.assignment else row.study.created_at if row.study else row.due_at
     due = row.due_at.timestamp() if row.due_at else 0.0
     return (

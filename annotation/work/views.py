@@ -57,7 +57,7 @@ SHOWN = 20
 
 @dataclass(frozen=True, slots=True)
 class LastAnswer:
-    """What was asked and answered when; `url` is the item, which takes changes while the study is open."""
+    """A question, its answer and when; `url` is the item, which takes changes while the study is open."""
 
     study: Study
     question: QuestionText
@@ -155,7 +155,7 @@ def practice(request: HttpRequest) -> HttpResponse:
 @require_safe
 @never_cache
 def own_work(request: HtmxHttpRequest) -> HttpResponse:
-    """What this person has handed in."""
+    """Page of what this person has handed in."""
     annotator = annotator_behind(request)
     context = {
         "sessions": tasklist.finished_sessions(annotator),
@@ -186,7 +186,7 @@ def own_answers(request: HtmxHttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def replies(request: HtmxHttpRequest) -> HttpResponse:
-    """What researchers answered to this person's flags and comments; a POST marks all of it as read."""
+    """Replies of researchers to this person's flags and comments; a POST marks all of it as read."""
     annotator = annotator_behind(request)
     tasks = LabelTask.objects.filter(annotator=annotator)
     if request.method == "POST":
@@ -329,7 +329,7 @@ def fewer_read(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 @requires(LOGGED_IN)
 @require_safe
 def help_page(request: HtmxHttpRequest) -> HttpResponse:
-    """What the words mean, how each kind of work goes, and the keys."""
+    """Help: what the words mean, how each kind of work goes, and the keys."""
     return page(request, "annotation/help.html", {"html": render_markdown(in_active_language(HELP).read_text())})
 
 

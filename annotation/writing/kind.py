@@ -206,7 +206,7 @@ class Writing(Work):
         return n_waiting, tasks.filter(state=Assignment.State.STARTED).count()
 
     def opening_problems(self, study: Study) -> list[str]:
-        """What has to be done before a study can be opened."""
+        """Tell what has to be done before a study can be opened."""
         problems = []
         subtopics = list(study.writing_plan.subtopics.select_related("haystack"))
         if not subtopics:
@@ -224,7 +224,7 @@ class Writing(Work):
         return problems
 
     def archiving_problems(self, study: Study) -> list[str]:
-        """What stands in the way of archiving."""
+        """Tell what stands in the way of archiving."""
         n = Session.objects.filter(assignment__study=study).exclude(state__in=clock.OVER).count()
         have = in_figures(
             n,
@@ -234,7 +234,7 @@ class Writing(Work):
         return [f"{have}."] if n else []
 
     def deletion_problems(self, study: Study) -> list[str]:
-        """What stands in the way of deleting."""
+        """Tell what stands in the way of deleting."""
         n = Session.objects.filter(assignment__study=study).count()
         begun = in_figures(n, "session was", "sessions were")
         stays = "What people wrote cannot be deleted; archive the study instead."

@@ -246,7 +246,7 @@ def _take_back(request: HttpRequest, task: Assignment, form: WithdrawForm) -> bo
 
 
 class TaskTable(MemoryTable):
-    """What the tasks of a study are sorted, narrowed and found by."""
+    """Table of the tasks of a study: sorted, narrowed, searched."""
 
     subtopic = ListColumn("Subtopic", "subtopic__name", is_searched=True)
     haystack = ListColumn("Haystack", "subtopic__haystack__title", is_filter=True, visible=False)

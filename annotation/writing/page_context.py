@@ -1,4 +1,4 @@
-"""What the pages of a session say, worked out from its rows; no queries beyond those the rows bring."""
+"""Context of the pages of a session, worked out from its rows; no queries beyond those the rows bring."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ ENDPOINTS = (
 
 
 def facts(row: Session, now: datetime) -> dict[str, Any]:
-    """What every page of a session shows."""
+    """Facts on every page of a session."""
     state, now_ms = row.clock_state, clock.to_ms(now)
     t = clock.advance(state, now_ms)
     return {
@@ -86,7 +86,7 @@ def _task_facts(
 
 
 def late_facts(row: Session) -> dict[str, Any]:
-    """What arrived too late, and what the script needs that sends on what this browser still holds."""
+    """Text that arrived too late, and data for the script that sends on what this browser still holds."""
     texts = late.late_texts(row)
     return {
         "late": texts[0] if texts else None,
@@ -97,13 +97,13 @@ def late_facts(row: Session) -> dict[str, Any]:
 
 
 def leftovers_config(person: UUID) -> str:
-    """What the script knows that sends on texts of sessions of this person, and of nobody else."""
+    """Data for the script that sends on texts of sessions of this person, and of nobody else."""
     config = {"person": str(person), "sessions": reverse("annotation:work") + "sessions/"}
     return json.dumps(config, separators=(",", ":"))
 
 
 def client_config(row: Session, now: datetime, *, urls: dict[str, str] | None = None) -> str:
-    """What the scripts of the page need to know, as JSON for one attribute; `urls` if none is stored."""
+    """Data for the scripts of the page, as JSON for one attribute; `urls` if none is stored."""
     state = row.clock_state
     t = clock.advance(state, clock.to_ms(now))
     config = {
@@ -132,7 +132,7 @@ def client_config(row: Session, now: datetime, *, urls: dict[str, str] | None = 
 
 
 def fixed_parts(row: Session) -> dict[str, SafeString]:
-    """What the work page has in common with others, rendered once per process: dialogs, sentences for scripts."""
+    """Parts that all work pages share, rendered once per process: dialogs, sentences for scripts."""
     language = get_language() or ""
     version = row.guideline.version if row.guideline else 0
     html = str(guideline_html(row.guideline))
@@ -150,7 +150,7 @@ def fixed_parts(row: Session) -> dict[str, SafeString]:
 
 
 def _about(assignment: Assignment, numbers: Sequence[int], lists_hits: bool) -> dict[str, Any]:
-    """What the rules of a session depend on."""
+    """Facts that the rules of a session depend on."""
     return {
         "lists_hits": bool(lists_hits),
         "n_insights": assignment.n_insights_present,
@@ -189,7 +189,7 @@ def _urls(uid: UUID) -> dict[str, str]:
 
 
 def start_facts(assignment: Assignment) -> dict[str, Any]:
-    """What the page before a session shows."""
+    """Context of the page before a session."""
     study = assignment.study
     plan = study.writing_plan if study else None
     guideline = current_guideline(study) if study else None
@@ -209,7 +209,7 @@ def start_facts(assignment: Assignment) -> dict[str, Any]:
 
 
 def _recorded(mark_every_ms: int, limit_ms: int) -> dict[str, Any]:
-    """What is recorded in a session, with how often its text is copied."""
+    """Record of a session, with how often its text is copied."""
     if mark_every_ms < limit_ms:
         copies = _("A copy of the text every %(time)s of work, and the final text.")
     else:
@@ -310,7 +310,7 @@ def page(request: HttpRequest, place: PreviewPlace) -> HttpResponse:
 
 
 def act(request: HttpRequest, place: PreviewPlace, name: str) -> tuple[dict[str, Any], int]:
-    """What the page would get in reply, had it stored something: the clock, and the text as taken."""
+    """Reply that the page would get, had it stored something: the clock, and the text as taken."""
     if name not in ENDPOINTS:
         raise Http404
     bare = Assignment(study=place.study, annotator=_nobody(), document_numbers=[])

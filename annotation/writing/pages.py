@@ -371,7 +371,7 @@ PRACTISED = register(Computation("practice", OfPractice, Practised, _compute, _f
 
 
 def earned(*, session: Session, now: datetime) -> results.Earning | None:
-    """What a session has earned; None for practice and in a study that pays nothing."""
+    """Pay of a session; None for practice and in a study that pays nothing."""
     study = session.assignment.study
     return results.earning_of(session, study, now) if study and study.hourly_rate else None
 

@@ -37,7 +37,7 @@ FROZEN_FIELDS = (*FROZEN_PLAN, *FROZEN_DETAILS)
 
 
 def subtopics_by_domain(seed: int, *, n: int = 10) -> dict[str, Any]:
-    """What a form is filled with to write on subtopics drawn evenly from domains, as ten from two, by seed."""
+    """Initial values of a form to write on subtopics drawn evenly from domains, as ten from two, by seed."""
     by_domain: dict[str, list[int]] = defaultdict(list)
     haystacks = Haystack.objects.for_work().with_documents()
     rows = Subtopic.objects.filter(haystack__in=haystacks).order_by("haystack__title", "number", "pk")
@@ -50,7 +50,7 @@ def subtopics_by_domain(seed: int, *, n: int = 10) -> dict[str, Any]:
 
 
 def lacking(n: int = 10) -> str:
-    """What is missing to write on n subtopics; empty where there are as many."""
+    """Name what is missing to write on n subtopics; empty where there are as many."""
     haystacks = Haystack.objects.for_work().with_documents()
     n_found = Subtopic.objects.filter(haystack__in=haystacks).count()
     if not n_found:

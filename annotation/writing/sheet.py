@@ -340,7 +340,7 @@ def sheet(report: StudyReport, query: QueryDict | None = None) -> Sheet:
 
 
 def _answer(report: StudyReport) -> str:
-    """What people reach, and when they match the best system that was shown the same documents."""
+    """Sentence on what people reach, and when they match the best system that was shown the same documents."""
     joint = _of_sessions(report)["joint"]
     said = [f"People reach a joint score of {spoken(joint.scaled(100), Unit.POINTS)}."]
     if joint.value is None:
@@ -537,7 +537,7 @@ class ViewForm(forms.Form):
 
     @classmethod
     def read(cls, query: Any, *, judges: Sequence[Judge], default: Judge) -> ViewForm:
-        """What an address asks for, an unknown judge being the default one."""
+        """Read what an address asks for, an unknown judge being the default one."""
         form = cls(query, judges=judges)
         form.is_valid()
         data = form.cleaned_data

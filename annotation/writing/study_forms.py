@@ -360,7 +360,7 @@ def minutes(milliseconds: int) -> Decimal:
 
 
 def member_initial(membership: Membership) -> dict[str, Any]:
-    """What the limit form shows of a member."""
+    """Initial values of the limit form of a member."""
     return {"limit_minutes": None if membership.limit_ms is None else minutes(membership.limit_ms)}
 
 
@@ -410,7 +410,7 @@ def preview_of(form: StudyForm, study: Study | None = None) -> Preview | None:
 
 
 def takes_of(form: StudyForm) -> Estimate | None:
-    """What the sessions of a form take where each lasts to the limit; None while its fields are wrong."""
+    """Estimate for the sessions of a form where each lasts to the limit; None while its fields are wrong."""
     needed = {"subtopics", "haystacks", "sessions_per_subtopic", "limit_minutes", "hourly_rate", "currency"}
     if not form.is_bound or needed & set(form.errors):
         return None

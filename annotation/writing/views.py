@@ -1,4 +1,4 @@
-"""What the scripts of the session page call: the JSON that they and the server exchange, parsed and printed.
+"""Endpoints of the session page's scripts: the JSON that they and the server exchange, parsed and printed.
 
 Every view finds the session among the person's own, makes one verb call and prints the status. Refusals keep the
 text, and say so with a code.

@@ -15,7 +15,7 @@ from bench.site import Site, ending_in_order
 
 
 def report(outcome: Outcome, seed: int) -> str:
-    """What was done, what was acknowledged, and what is wrong."""
+    """Report what was done, what was acknowledged, and what is wrong."""
     logs, stored = outcome.logs, outcome.stored
     acts = sum(act.has_changed for log in logs for act in log.acts)
     machine = f"{os.cpu_count()} cores, {platform.system()}, Python {platform.python_version()}"

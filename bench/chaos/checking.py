@@ -208,7 +208,7 @@ def _acts_of(person: str, logs: Sequence[Log], stored: Stored) -> Iterator[str]:
 
 
 def held_after(told: Sequence[Act]) -> dict[tuple[str, str], str]:
-    """What holds on each question of each task after these acts of one person, in order; each changed something.
+    """Answers that hold on each question after these acts of one person, in order; each changed something.
 
     An undo sent again after a reload is for its own task alone, but may have been delivered before, for any: there
     the answer says which. Of others the rule does.

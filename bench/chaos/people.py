@@ -317,7 +317,7 @@ class Writer(Person):
         self._keep()
 
     def _keep(self) -> None:
-        """What the browser keeps until the server has it."""
+        """Store of the browser until the server has it."""
         operation = self.operation or {}
         is_dirty = bool(operation) or self.text != self.saved
         kept = {"text": self.text, "base_rev": self.rev, "op_id": operation.get("op_id", "")}

@@ -110,7 +110,7 @@ class Crew:
 
 @dataclass
 class Faults:
-    """What goes wrong, drawn by a seed: which fault comes next, whom it hits, how long it lasts.
+    """Faults, drawn by a seed: which fault comes next, whom it hits, how long it lasts.
 
     The seed fixes what is tried; what a process is doing at that moment is up to the machine. What ends a fault
     later, or replaces a server meanwhile, is a thread.
@@ -212,7 +212,7 @@ def _signal(pid: int, number: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Numbers:
-    """What is drawn, and how much of it; labellers are of each of two kinds.
+    """Sizes of what is drawn; labellers are of each of two kinds.
 
     Each kind of queue has a worker of its own, unless there is one for all.
     """
@@ -227,7 +227,7 @@ class Numbers:
 
 @dataclass
 class Outcome:
-    """What happened; `problems` is empty if all is well."""
+    """Result of a run; `problems` is empty if all is well."""
 
     vendor: str
     faults: Counter[str]

@@ -1,4 +1,4 @@
-"""What is there before the faults, and what is left in the end; called in a process of the site."""
+"""The scene before the faults and its state in the end; called in a process of the site."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def _reviewers(count: int) -> list[dict[str, Any]]:
 
 
 def stored() -> Stored:
-    """What the database holds of all that."""
+    """Rows that the database holds of all that."""
     verdicts = Verdict.objects.filter(judge__name__startswith="unruly").values_list(
         "judge__name", "summary__uid", "insight__uid", "repeat"
     )

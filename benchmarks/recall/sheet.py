@@ -170,7 +170,7 @@ LENGTHS = ("document_length", "response_length")
 
 @dataclass(frozen=True, slots=True)
 class Beside:
-    """What is known beside the figures: what the judge is, what people found of judges, which key points count.
+    """Facts beside the figures: what the judge is, what people found of judges, which key points count.
 
     `is_narrowed` says that only some responses were asked for, `elsewhere` are the datasets that have figures.
     """

@@ -314,7 +314,7 @@ class RecallPage(FigurePage[RecallFigures]):
         return sheet(figures if self.judge in figures.judges else self.counted, self._beside(), judge=self.judge)
 
     def _beside(self) -> Beside:
-        """What stands beside the figures of a judge."""
+        """Facts beside the figures of a judge."""
         query = self.request.GET
         judge = next((judge for judge in Judge.objects.all() if str(judge) == self.judge), None)
         about = entailment_description_of(judge.kind) if judge else ""

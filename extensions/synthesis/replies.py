@@ -130,7 +130,7 @@ class NewQuestion(Reply):
 
 
 class Subquestions(Reply):
-    """What to search for: nothing but the question itself where it is simple."""
+    """Queries to search for: nothing but the question itself where it is simple."""
 
     kind: Literal["simple", "complex", "vague"]
     questions: list[Words]

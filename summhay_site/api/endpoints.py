@@ -242,7 +242,7 @@ ITEMS: Columns = {
 
 @get("studies/{uuid:uid}/items", STUDY)
 def items(request: HttpRequest, uid: uuid.UUID, limit: int = Limit, cursor: str = "") -> HttpResponse:
-    """What a study wants labels of"""
+    """Items that a study wants labels of"""
     chosen = _study(request, uid)
     rows = LabelItem.objects.filter(study=chosen)
     return listed(request, rows, _of(ITEMS), name="items", about=chosen)

@@ -121,7 +121,7 @@ class Site:
         return answer
 
     def published(self, address: str) -> Any:
-        """What anybody may read at a published address, without a token."""
+        """Read a published address, without a token."""
         return self.json(f"public/{address}")
 
 
@@ -137,7 +137,7 @@ class Study:
         return self.site.table(f"{self.path}/labels", which=which)
 
     def items(self) -> Any:
-        """What is labelled."""
+        """Items to label."""
         return self.site.table(f"{self.path}/items")
 
     def sessions(self) -> Any:

@@ -63,7 +63,7 @@ def delete_webhook(*, hook: Webhook, by: Any, now: datetime) -> None:
 
 
 def secret_of(hook: Webhook) -> str:
-    """What deliveries are signed with; it follows from the site's secret key and is not stored."""
+    """Secret that deliveries are signed with; it follows from the site's secret key and is not stored."""
     return salted_hmac("summhay.webhook", str(hook.uid), algorithm="sha256").hexdigest()
 
 
@@ -145,7 +145,7 @@ def _changed(study: Study, since: datetime, now: datetime) -> Iterator[Event]:
 
 
 def due(now: datetime) -> QuerySet[Delivery]:
-    """What is to be sent by now, the oldest first."""
+    """Deliveries to be sent by now, the oldest first."""
     rows = Delivery.objects.filter(next_at__lte=now, webhook__user__is_active=True)
     return rows.select_related("webhook").order_by("next_at", "pk")
 

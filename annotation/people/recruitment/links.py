@@ -206,7 +206,7 @@ def room_of(link: RecruitmentLink, n: int) -> int:
 
 
 def offer_of(link: RecruitmentLink) -> dict[str, Any] | None:
-    """What a link gives one person: how many tasks at most, about how many minutes, and what they pay.
+    """Offer of a link to one person: how many tasks at most, about how many minutes, and what they pay.
 
     None where a person gets an even share, which nobody knows before they come, and for writing.
     """

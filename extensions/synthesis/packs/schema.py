@@ -302,7 +302,7 @@ class Genre(_Part):
 
     @property
     def frame(self) -> dict[str, tuple[Text, ...]]:
-        """What a document has one of, by the name of the field; nothing of an empty one."""
+        """Parts that a document has one of, by the name of the field; nothing of an empty one."""
         return {name: texts for name in FRAME if (texts := getattr(self, name))}
 
 

@@ -194,7 +194,7 @@ def _in_rounds(
     refuse: Callable[[Child, Sequence[Child]], str],
     screen: Callable[[str, Sequence[Child]], Ask] | None = None,
 ) -> Making[list[Child]]:
-    """What a list lacks, asked for while something is missing; why others are not taken goes to `dropped`.
+    """Ask for what a list lacks while something is missing; why others are not taken goes to `dropped`.
 
     `screen` asks which of all that is there have to go.
     """
