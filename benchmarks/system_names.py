@@ -7,7 +7,7 @@ and underscores, and three of the words in its place are not retrievers but orde
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 
 FAMILIES = {
@@ -105,8 +105,10 @@ def setting_name(retriever: str, document_order: str) -> str:
     return ORDER_PREFIX + document_order if document_order else FULL_CONTEXT
 
 
-def family_of(model: str) -> str:
-    """The family of a model by its name: “gpt” of “openai/gpt-4o” and of “o1”, “claude” of “claude3-opus”."""
+def family_of(model: str, families: Mapping[str, str] | None = None) -> str:
+    """The family of a model, that of `families` or by its name: “gpt” of “openai/gpt-4o” and of “o1”."""
+    if families and model in families:
+        return families[model]
     name = model.casefold().rpartition("/")[2].strip()
     if listed := next((family for start, family in FAMILIES.items() if name.startswith(start)), ""):
         return listed

@@ -72,6 +72,7 @@ SENTENCES: dict[str, str] = {
     "key_point.adjudicated": "decided a key point in %(what)s",
     "key_point.adjudication_taken_back": "withdrew a decision on a key point in %(what)s",
     "point.checked": "checked the extracted point “%(what)s”",
+    "model.family_set": "set the family of the model %(what)s",
     "price.set": "set the price of %(what)s",
     "recruitment.closed": "closed a recruitment link of %(what)s",
     "recruitment.link_changed": "changed a recruitment link of %(what)s",

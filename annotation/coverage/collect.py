@@ -34,7 +34,7 @@ from annotation.results.table import (
 )
 from benchmarks.engine.versions import names_of_haystack
 from benchmarks.io.schemas.summhay_parts import lines_of
-from benchmarks.models import Haystack, Judge, ModelPrice, Summary, Verdict
+from benchmarks.models import Haystack, Judge, ModelFamily, ModelPrice, Summary, Verdict
 from benchmarks.results.computation import CannotCompute, contents, totals
 from benchmarks.scoring.pairs import mask_of
 from benchmarks.scoring.ratings import MISSING
@@ -400,10 +400,10 @@ def labels_of_dataset(labels: QuerySet[CoverageLabel], name: str) -> QuerySet[Co
 
 
 def facts_of(look: Look) -> object:
-    """Labels, verdicts, names, prices and paid time."""
+    """Labels, verdicts, names, prices, families and paid time."""
     source = Source.of(look)
     prices = tuple(ModelPrice.objects.order_by("pk").values_list())
-    return (source.facts(), source.names(), source.is_random, prices, *_paid(source))
+    return (source.facts(), source.names(), source.is_random, prices, ModelFamily.by_model(), *_paid(source))
 
 
 def _paid(source: Source) -> tuple[Any, ...]:

@@ -15,7 +15,7 @@ from annotation.models import CoverageLabel, LabelTask
 from annotation.results.judges import MEAN, Consistency, JudgeReport, reference_columns
 from annotation.results.table import FULL_CONTEXT, SUMMARIES, Filters, LabelTable, SummaryInfo
 from annotation.studies.amounts import pay
-from benchmarks.models import Judge, Summary, Verdict
+from benchmarks.models import Judge, ModelFamily, Summary, Verdict
 from benchmarks.scoring.agreement import percent_agreement, randolph_kappa
 from benchmarks.scoring.comparison import (
     OWN_FAMILY,
@@ -71,11 +71,12 @@ class BiasReport:
 def bias_report(table: LabelTable, *, reference: str = MEAN) -> BiasReport:
     """Judge minus human coverage per summary, on the insights that both labelled."""
     human = human_worth(table, reference)
-    rows = []
+    rows, families = [], ModelFamily.by_model()
     with shared_draws():
         for index, judge in enumerate(table.judges):
-            family = family_of(judge.model) if judge.model else ""
-            of_family = {info.summarizer for info in table.summaries if family_of(info.summarizer) == family}
+            family = family_of(judge.model, families) if judge.model else ""
+            named = {info.summarizer for info in table.summaries}
+            of_family = {name for name in named if family_of(name, families) == family}
             bias_row = _of_judge(table, judge.name, family, of_family, human, table.worth_of_judge(index))
             rows.append(replace(bias_row, score=table.score_of(index)))
     names = sorted({info.summarizer for info in table.summaries})

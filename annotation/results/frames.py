@@ -179,8 +179,7 @@ def judge_raters(keys: set[int]) -> dict[int, Rater]:
         seen.add(judge.name)
         cost, reason = _cost(judge, spent.get(judge.pk))
         rater = Rater(str(judge.uid), name, name, judge.kind, cost, reason, fitted_on=fitted_on[judge.pk])
-        if judge.kind in {Judge.Kind.OPENAI, Judge.Kind.IMPORTED}:
-            rater = replace(rater, model=judge.config.get("model") or judge.name)
+        rater = replace(rater, model=judge.model_name)
         result[judge.pk] = rater if judge.published_cost is None else replace(rater, cost_method=PUBLISHED)
     return result
 

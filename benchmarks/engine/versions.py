@@ -22,10 +22,11 @@ from benchmarks.judges import registry
 from benchmarks.judges.base import digest
 from benchmarks.judges.questions import ModelConfig
 from benchmarks.judges.registry import Combined, JuryConfig, JuryRule, WrongJury, combine
-from benchmarks.models import Generator, Judge, Subtopic, Summarizer, Summary, System, Verdict
+from benchmarks.models import Generator, Judge, ModelFamily, Subtopic, Summarizer, Summary, System, Verdict
 from benchmarks.scoring.summhay import Coverage
 from benchmarks.scoring.summhay import Verdict as MemberVerdict
 from benchmarks.summarizers.config import EXTRACTIVE, ExtractiveConfig, SummarizerConfig
+from benchmarks.system_names import family_of
 
 Place = tuple[int, int]
 """A summary and an insight, by primary key."""
@@ -308,6 +309,17 @@ def set_published_cost(*, judge: Judge, dollars: Decimal | None, by: Any, now: d
     audit.record(
         actor=by, action="judge.cost_set", target=judge, now=now, cost="" if dollars is None else str(dollars)
     )
+
+
+@transaction.atomic
+def set_family(*, model: str, family: str, by: Any, now: datetime) -> None:
+    """Write which family a model is of; that of its name, or an empty one, leaves it to its name."""
+    family = family.strip().casefold()
+    defaults = {"family": "" if family == family_of(model) else family}
+    row, _is_new = ModelFamily.objects.update_or_create(
+        model=model, defaults=defaults, create_defaults={**defaults, "created_by": by}
+    )
+    audit.record(actor=by, action="model.family_set", target=row, now=now, family=family)
 
 
 @transaction.atomic

@@ -15,7 +15,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from benchmarks.access.owning import NotYours
+from benchmarks.access.owning import NotYours, may_change
 from benchmarks.engine import costs, overview, scopes, versions
 from benchmarks.engine.tasks.coverage import has_fields
 from benchmarks.judges import examples
@@ -25,7 +25,8 @@ from benchmarks.judges.questions import PROTOCOLS, TASKS, ModelConfig
 from benchmarks.judges.registry import OFFLINE, JuryRule, WrongJury
 from benchmarks.judging.model_pages import ModelForm, PromptField, addresses, edit_model
 from benchmarks.judging.runs import RUN, VIEW, PublishedCostForm, shown_runs, start_run
-from benchmarks.models import Judge, JudgeRun, ModelPrice, Summary
+from benchmarks.models import Judge, JudgeRun, ModelFamily, ModelPrice, Summary, System
+from benchmarks.system_names import HUMAN, family_of
 from benchmarks.web.forms import FoldedForm, RowsField
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import refuse_others, requires
@@ -216,6 +217,26 @@ class PriceForm(forms.Form):
         return data
 
 
+class FamiliesForm(forms.Form):
+    """The family of every model that judges or wrote summaries; what somebody else said can only be read."""
+
+    def __init__(self, *args: Any, user: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        said = {row.model: row for row in ModelFamily.objects.all()}
+        names = set(System.objects.exclude(summarizer__in=("", HUMAN)).values_list("summarizer", flat=True))
+        for name in sorted(
+            names.union(judge.model_name for judge in Judge.objects.all()) - {""}, key=str.casefold
+        ):
+            family = said[name].family if name in said else ""
+            self.fields[name] = forms.CharField(
+                label=name,
+                max_length=60,
+                required=False,
+                initial=family or family_of(name),
+                disabled=name in said and not may_change(user, said[name]),
+            )
+
+
 ADD, CHANGE = "benchmarks.add_judge", "benchmarks.change_judge"
 _edit = partial(
     edit_model,
@@ -312,6 +333,21 @@ def judge_cost(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         versions.set_published_cost(judge=judge, dollars=dollars, by=request.user, now=timezone.now())
         messages.success(request, "The cost was saved.")
     return redirect("benchmarks:judge-detail", judge.uid)
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+@requires(CHANGE)
+def families(request: HtmxHttpRequest) -> HttpResponse:
+    form = FamiliesForm(request.POST or None, user=request.user)
+    if request.method == "POST" and form.is_valid():
+        for model in form.changed_data:
+            family = form.cleaned_data[model]
+            versions.set_family(model=model, family=family, by=request.user, now=timezone.now())
+        messages.success(request, "The families were saved.")
+        return redirect("benchmarks:families")
+    return page(
+        request, "benchmarks/families.html", {"form": form}, status=422 if request.method == "POST" else 200
+    )
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

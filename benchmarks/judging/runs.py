@@ -35,12 +35,13 @@ from benchmarks.models import (
     Judge,
     JudgeRun,
     JudgeRunItem,
+    ModelFamily,
     SourceSample,
     Subtopic,
     Summary,
     System,
 )
-from benchmarks.system_names import setting_name
+from benchmarks.system_names import family_of, setting_name
 from benchmarks.web.pages import HtmxHttpRequest, page, polled, wants_fragment
 from benchmarks.web.permissions import refuse_others, requires, saw_insights
 
@@ -314,6 +315,7 @@ def _detail(request: HtmxHttpRequest, judge: Judge, form: RunForm) -> HttpRespon
         "form": form,
         "versions": [version for version in versions if version.pk != judge.pk],
         "cost_form": PublishedCostForm(initial={"published_cost": judge.published_cost}),
+        "family": family_of(judge.model_name, ModelFamily.by_model()),
         "some_summary": Summary.objects.of_systems().first(),
     }
     if judge.kind == Judge.Kind.JURY:

@@ -11,6 +11,7 @@ urlpatterns: list[URLPattern] = [
     path("judges/new/", pages.judge_new, name="judge-new"),
     path("judges/offline/", pages.judge_offline, name="judge-offline"),
     path("judges/jury/", pages.jury_new, name="jury-new"),
+    path("judges/families/", pages.families, name="families"),
     path("judges/prices/", pages.prices, name="prices"),
     path("judges/runs/<uuid:uid>/", runs.judge_run, name="judge-run"),
     path("judges/runs/<uuid:uid>/answers/", runs.run_answers, name="judge-run-answers"),

@@ -12,7 +12,7 @@ import orjson
 from django.db.models import QuerySet, TextField
 from django.db.models.functions import Cast
 
-from benchmarks.models import Haystack, Insight, Judge, Summary, Verdict
+from benchmarks.models import Haystack, Insight, Judge, ModelFamily, Summary, Verdict
 from benchmarks.scoring import summhay, text
 from benchmarks.scoring.leaderboard import Scored
 from benchmarks.scoring.summhay import Score
@@ -80,11 +80,12 @@ def place_of(haystack: str, subtopic: str) -> str:
 
 
 def of_the_makers(systems: Iterable[str], haystacks: QuerySet[Haystack]) -> frozenset[str]:
-    """Those of these systems whose family made a haystack, as far as haystacks say so. One query."""
+    """Those of these systems whose family made a haystack, as far as haystacks say so. Two queries."""
     stated = haystacks.order_by().values_list("metadata__models", flat=True)
     named = {str(name) for values in stated if isinstance(values, dict) for name in values.values() if name}
-    families = {family_of(name) for name in named}
-    return frozenset(system for system in systems if family_of(system) in families)
+    families = ModelFamily.by_model()
+    makers = {family_of(name, families) for name in named}
+    return frozenset(system for system in systems if family_of(system, families) in makers)
 
 
 def scores_of(

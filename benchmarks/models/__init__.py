@@ -27,7 +27,16 @@ from benchmarks.models.entailment import (
     SummaryRating,
 )
 from benchmarks.models.groups import ResearchGroup
-from benchmarks.models.judging import Generator, Judge, JudgeRun, JudgeRunItem, SentSummary, Summarizer, Verdict
+from benchmarks.models.judging import (
+    Generator,
+    Judge,
+    JudgeRun,
+    JudgeRunItem,
+    ModelFamily,
+    SentSummary,
+    Summarizer,
+    Verdict,
+)
 from benchmarks.models.questions import KeyPoint, Question, QuestionDocument, Response, Span
 from benchmarks.models.results import Result
 from benchmarks.models.summaries import Summary, System, TextPosition
@@ -52,6 +61,7 @@ __all__ = [
     "KeyPoint",
     "KeyPointVerdict",
     "LostReply",
+    "ModelFamily",
     "ModelPrice",
     "PointVerdict",
     "Question",

@@ -95,6 +95,34 @@ class Judge(models.Model):
     def __str__(self) -> str:
         return self.name if self.version == 1 else f"{self.name} v{self.version}"
 
+    @property
+    def model_name(self) -> str:
+        """The model that judges, as far as it is one: of an imported judge its name; else empty."""
+        is_model = self.kind in {self.Kind.OPENAI, self.Kind.IMPORTED}
+        return self.config.get("model") or self.name if is_model else ""
+
+
+class ModelFamily(models.Model):
+    """The family of a model, as somebody set it; empty where its name tells."""
+
+    model = models.CharField(max_length=200, unique=True)
+    family = models.CharField(max_length=60, blank=True)
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
+
+    class Meta:
+        ordering = ["model"]
+        verbose_name_plural = "model families"
+
+    def __str__(self) -> str:
+        return self.model
+
+    @classmethod
+    def by_model(cls) -> dict[str, str]:
+        """{model: family} of those whose name does not tell. One query."""
+        return dict(cls.objects.exclude(family="").values_list("model", "family"))
+
 
 class Summarizer(Judge):
     """Whoever writes summaries and responses, at one version of its configuration."""

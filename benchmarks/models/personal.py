@@ -12,6 +12,7 @@ from benchmarks.models import (
     ImportJob,
     Judge,
     JudgeRun,
+    ModelFamily,
     ModelPrice,
     Question,
     ResearchGroup,
@@ -47,7 +48,7 @@ HELD = (
 
 ACTS = (
     *(Acts(model, ("created_by",)) for model in (Haystack, ImportJob, Question, Judge, Summarizer, Generator)),
-    *(Acts(model, ("created_by",)) for model in (ModelPrice, Retrieval, SourceSample)),
+    *(Acts(model, ("created_by",)) for model in (ModelFamily, ModelPrice, Retrieval, SourceSample)),
     Acts(ResearchGroup, ("created_by", "members")),
     Acts(JudgeRun, ("requested_by",)),
     Acts(ResponsePointCheck, ("made_by",)),

@@ -17,7 +17,7 @@ from annotation.models import CoverageLabel, Study
 from annotation.results.judges import UnknownReference, judge_report, reference_columns
 from annotation.results.people import agreement
 from annotation.results.table import Filters, LabelTable, PlainLabel, UnknownLabel, plain_table
-from benchmarks.models import Judge, Verdict
+from benchmarks.models import AuditEvent, Judge, Verdict
 from benchmarks.scoring.agreement import cohen_kappa
 from benchmarks.scoring.comparison import compare
 from benchmarks.scoring.pairs import Compared
@@ -26,6 +26,7 @@ from benchmarks.scoring.summhay import Coverage
 from benchmarks.scoring.summhay import Verdict as Said
 from benchmarks.scoring.sums import Resampling
 from tests.annotation.labelled import make_labelled_study, make_summaries
+from tests.conftest import make_user
 from tests.makers import NOW
 from tests.running import json_of
 
@@ -285,6 +286,23 @@ def test_the_family_of_a_judge_is_known_by_its_name(ada: Any, login: Any) -> Non
     assert first["published"]["reasons"]["difference"] == "no summary of its family"
     shown = login(ada).get(reverse("annotation:study-figures", args=[study.uid]), {"view": "bias"}).text
     assert "Own family: " in shown
+
+    page, names = reverse("benchmarks:families"), {"o1": "gpt", "openai/gpt-4o": "gpt", "claude-3": "claude"}
+    assert f'href="{page}"' in shown
+    assert login(ada).post(page, names | {"published": " Claude "}).status_code == 302
+    set_by_hand = own_families()["published"]
+    assert (set_by_hand["family"], set_by_hand["n"]) == ("claude", 6)
+    detail = reverse("benchmarks:judge-detail", args=[Judge.objects.get(name="published").uid])
+    assert "claude" in login(ada).get(detail).text
+    assert (
+        AuditEvent.objects.filter(action="model.family_set").values_list("object_name", flat=True).get()
+        == "published"
+    )
+    other = login(make_user("bo", "researcher"))
+    other.post(page, names | {"published": "gpt", "o1": ""})
+    assert own_families()["published"]["family"] == "claude"
+    login(ada).post(page, names | {"published": ""})
+    assert own_families()["published"]["family"] == "published"
 
 
 def test_filters_choose_items_people_and_guidelines(table: LabelTable) -> None:
