@@ -41,6 +41,7 @@ from benchmarks.results.sheet import (
     nothing,
 )
 from benchmarks.results.writing import is_significant, spoken
+from benchmarks.scoring.approval import STANDARD
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import Score
 from benchmarks.web.charts import Chart
@@ -255,7 +256,9 @@ def _bias(figures: Figures, view: View, links: RowLinks | None) -> Section:
     figure = {"unit": Unit.FIGURE, "is_signed": False}
     summarizer, correlation = Name("summarizer", "Summarizer"), Name("correlation", "Correlation")
     cards = (
-        Card(f"bias-{at}", row.judge, row.bias.over_summarizers, Unit.SHARE, "judge minus people, in points")
+        Card(
+            f"bias-{at}", row.judge, row.bias.over_summaries, Unit.SHARE, "judge minus people, mean over summaries"
+        )
         for at, row in enumerate(rows, 1)
     )
     return _page(
@@ -290,29 +293,43 @@ def _bias(figures: Figures, view: View, links: RowLinks | None) -> Section:
     )  # fmt: skip
 
 
+SMALL_R = 0.3
+"""A correlation with length that is no weaker than this would matter."""
+
+
 def length_verdict(rows: Sequence[JudgeBias]) -> str:
     """Which judges favour long or short bullets, beyond what people see in them."""
     biases = [(row.judge, row.bias.length_and_difference, "r") for row in rows]
-    return _verdict("Length", biases, ("long bullets favoured", "short bullets favoured"))
+    return _verdict("Length", biases, ("long bullets favoured", "short bullets favoured"), most=SMALL_R)
 
 
 def family_verdict(rows: Sequence[JudgeBias]) -> str:
     """Which judges favour systems of their own family, or others, beyond what people see in them."""
     biases = [(row.judge, row.own.scaled(100), row.family) for row in rows]
-    return _verdict("Own family", biases, ("own family favoured", "other families favoured"), Unit.POINTS)
+    favoured = ("own family favoured", "other families favoured")
+    return _verdict("Own family", biases, favoured, Unit.POINTS, most=100 * STANDARD.bias)
 
 
 def _verdict(
-    of: str, biases: Sequence[tuple[str, Stat, str]], favoured: tuple[str, str], unit: Unit = Unit.FIGURE
+    of: str,
+    biases: Sequence[tuple[str, Stat, str]],
+    favoured: tuple[str, str],
+    unit: Unit = Unit.FIGURE,
+    *,
+    most: float,
 ) -> str:
-    """Verdict on what judges favour, or why that is unknown, those with the same verdict together."""
+    """Verdict on what judges favour, or why that is unknown, those with the same verdict together.
+
+    There is no bias where the interval holds 0 and nothing further from it than `most`.
+    """
     said: dict[str, list[str]] = {}
     for judge, stat, what in biases:
         if stat.value is None:
             said.setdefault("unknown", []).append(f"{judge}: {stat.undefined_reason}")
             continue
         favours = favoured[0] if stat.value > 0 else favoured[1]
-        verdict = {True: favours, False: "no significant bias", None: "too little to tell"}[is_significant(stat)]
+        none = is_significant(stat) is False and max(abs(stat.low or 0.0), abs(stat.high or 0.0)) <= most
+        verdict = favours if is_significant(stat) else "no significant bias" if none else "cannot tell yet"
         figure = spoken(stat, unit, is_signed=unit is Unit.POINTS, within=True)
         said.setdefault(verdict, []).append(f"{judge}, {what} {figure}")
     return f"{of}: " + "; ".join(f"{verdict} ({'; '.join(judges)})" for verdict, judges in said.items()) + "."
@@ -372,7 +389,7 @@ def _order_answer(figures: Figures) -> str:
     apart = is_significant(best.tau)
     like = {True: "", False: ", which is not significantly better than chance", None: ""}[apart]
     return (
-        f"{said} {best.judge} orders the {len(by_people)} systems most like people: τ-b {spoken(best.tau)}{like}."
+        f"{said} {best.judge} orders the {len(best.means)} systems most like people: τ-b {spoken(best.tau)}{like}."
     )
 
 

@@ -276,9 +276,10 @@ class ComparedPage(FigurePage[Compared]):
             return f"Which is better is unknown: {joint.undefined_reason}."
         better, other = names if joint.value >= 0 else reversed(names)
         ahead = spoken(joint if joint.value >= 0 else joint.scaled(-1), Unit.POINTS)
-        if is_significant(joint):
+        apart = is_significant(joint)
+        if apart:
             return f"{better} is significantly better than {other}: by {ahead} points, on {n_subtopics}."
-        verdict = "the difference is not significant" if joint.low is not None else "too few to test it"
+        verdict = "too few to test it" if apart is None else "the difference is not significant"
         return f"{better} is {ahead} points ahead of {other} on {n_subtopics}; {verdict}."
 
     def _timed(self) -> Iterator[Section]:

@@ -107,7 +107,7 @@ def card_of(results: Results) -> Chart | None:
         "Correlation of mean ratings with people",
         [("people", mean.people.stats["pearson"]), *((row.name, row.stats["pearson"]) for row in mean.judges)],
         x_label="Pearson",
-        caption=f"{results.report.n_rated} summaries, 95 % intervals",
+        caption=f"{results.report.n_rated} summaries",
         n_human=1,
     )
 

@@ -87,12 +87,13 @@ def _up_to_one(stats: Sequence[Stat]) -> tuple[float, float]:
 def small_dots(
     title: str, rows: Sequence[tuple[str, Stat]], *, x_label: str, caption: str, n_human: int = 0
 ) -> Chart | None:
-    """Named figures up to 1 with their intervals, for a card; the first `n_human` are of people.
+    """Named figures up to 1 with their intervals, if any, for a card; the first `n_human` are of people.
 
     None where no figure is defined.
     """
     if not any(stat.is_defined for _name, stat in rows):
         return None
+    caption += ", 95 % intervals" if any(stat.low is not None for _name, stat in rows) else ""
     words = Words(name="latest", title=title, subtitle=caption, value=x_label, digits=2, is_small=True)
     colours = [
         (name, HUMAN if place < n_human else colour_of(place - n_human))
@@ -104,7 +105,7 @@ def small_dots(
 
 def small_agreement(agreement: Agreement, judges: JudgeReport | None) -> Chart | None:
     """Judges beside people by correlation; without judges how far people agree."""
-    n = f"{agreement.n_items} items, 95 % intervals"
+    n = f"{agreement.n_items} items"
     stats = [] if judges is None else [row for row in judges.rows if _has_value(row.stats.get("pearson"))]
     if judges is not None and stats:
         best = sorted(stats, key=lambda row: -(row.stats["pearson"].value or 0.0))[:SMALL_ROWS]

@@ -342,7 +342,7 @@ class LabelResults(StudyResults[OfStudy, LabelFigures]):
         question = _first(figures)
         if question is None or question.people is None:
             return None
-        caption = f"{question.people.n_items} items, 95 % intervals"
+        caption = f"{question.people.n_items} items"
         if question.judges is not None and question.judges.rows:
             ranked = sorted(question.judges.rows, key=lambda row: -(row.stats["pearson"].value or 0.0))
             ceiling = question.judges.ceiling

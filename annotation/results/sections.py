@@ -147,11 +147,11 @@ def questions_look(
 
 
 def stand_out(people: Agreement) -> dict[str, float]:
-    """Without whom κ is notably higher, and how high, the highest first."""
+    """Without whom κ is notably higher, and how high, the highest first; nobody where items are too few."""
     kappa = people.cards["randolph"].value or 0.0
-    without = {name: stats["randolph"].value or 0.0 for name, stats in people.without.items()}
-    names = sorted(without, key=lambda name: -without[name])
-    return {name: without[name] for name in names if without[name] - kappa >= STANDS_OUT}
+    rest = {name: stats["randolph"] for name, stats in people.without.items() if not stats["randolph"].too_few}
+    without = sorted(((name, stat.value or 0.0) for name, stat in rest.items()), key=lambda pair: -pair[1])
+    return {name: value for name, value in without if value - kappa >= STANDS_OUT}
 
 
 def notable(people: Agreement) -> tuple[str, ...]:
@@ -165,7 +165,7 @@ def people_answer(people: Agreement) -> str:
     if kappa.value is None or percent.value is None:
         return f"Agreement is unknown: {kappa.undefined_reason or percent.undefined_reason}."
     said = f"People agree on {100 * percent.value:.0f} % of pairs of labels, κ {spoken(kappa)}."
-    if not people.without:
+    if kappa.too_few or not people.without:
         return said
     who = ", ".join(notable(people))
     nobody = f"nobody, κ rises by less than {STANDS_OUT} without any one of them"

@@ -106,7 +106,7 @@ class ValidationResults(StudyResults[OfStudy, Results]):
                 (figures.judge, figures.evaluation.mean["accuracy"]),
             ],
             x_label="share of answers",
-            caption=f"{figures.n_answered} verdicts answered, 95 % intervals",
+            caption=f"{figures.n_answered} verdicts answered",
             n_human=1,
         )
 

@@ -175,7 +175,7 @@ class KeyPointResults(StudyResults[Look, KeyPointFigures]):
             "Randolph's κ of annotators",
             [(titles()[task.task], task.people.cards["randolph"]) for task in figures.tasks],
             x_label="Randolph's κ",
-            caption=f"{figures.n_items} key points, 95 % intervals",
+            caption=f"{figures.n_items} key points",
             n_human=len(figures.tasks),
         )
 

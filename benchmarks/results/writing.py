@@ -142,7 +142,7 @@ def number(value: float, unit: Unit = Unit.FIGURE, *, is_signed: bool = False, m
 
 
 def spoken(stat: Stat, unit: Unit = Unit.FIGURE, *, is_signed: bool = False, within: bool = False) -> str:
-    """A figure with its interval, in a sentence, or `within` brackets of one."""
+    """A figure with its interval, in a sentence, or `within` brackets of one, marked where items are too few."""
     if stat.value is None:
         return f"unknown ({stat.undefined_reason})"
     read = Unit.RATING if unit is Unit.FIGURE else unit  # of a coefficient two digits
@@ -151,13 +151,14 @@ def spoken(stat: Stat, unit: Unit = Unit.FIGURE, *, is_signed: bool = False, wit
         for each in (stat.value, stat.low, stat.high)
     )
     value += " %" if unit is Unit.SHARE else ""
+    value += FEW if stat.too_few and unit is not Unit.POINTS else ""  # in points tables do not mark it either
     interval = f"95 % CI {low} to {high}" if low else ""
     return value if not interval else f"{value}, {interval}" if within else f"{value} ({interval})"
 
 
 def is_significant(stat: Stat | None) -> bool | None:
-    """Whether a difference has an interval that excludes 0; None where there is no interval."""
-    if stat is None or stat.low is None or stat.high is None:
+    """Whether a difference has an interval that excludes 0; None without an interval, or of too few items."""
+    if stat is None or stat.low is None or stat.high is None or stat.too_few:
         return None
     return not stat.low <= 0 <= stat.high
 

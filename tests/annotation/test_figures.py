@@ -12,16 +12,19 @@ from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.coverage.collect import coverage_table, data_version
-from annotation.coverage.systems import bias_report
+from annotation.coverage.sheet import family_verdict, length_verdict
+from annotation.coverage.systems import JudgeBias, bias_report
 from annotation.models import CoverageLabel, Study
 from annotation.results.judges import UnknownReference, judge_report, reference_columns
 from annotation.results.people import agreement
+from annotation.results.sections import people_answer
 from annotation.results.table import Filters, LabelTable, PlainLabel, UnknownLabel, plain_table
 from benchmarks.models import AuditEvent, Judge, Verdict
 from benchmarks.scoring.agreement import cohen_kappa
-from benchmarks.scoring.comparison import compare
+from benchmarks.scoring.comparison import Bias, compare
 from benchmarks.scoring.pairs import Compared
 from benchmarks.scoring.ranking import pearson
+from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import Coverage
 from benchmarks.scoring.summhay import Verdict as Said
 from benchmarks.scoring.sums import Resampling
@@ -249,6 +252,27 @@ def test_linking_of_people_pools_their_pairs() -> None:
     many = agreement(labelled(*items * 4, links=links * 4)).linking
     assert many.low is not None
     assert many.n_pairs == 16
+
+
+def test_nobody_is_worth_a_look_on_too_few_items() -> None:
+    few, many = (people_answer(agreement(labelled(*["FFN", "NNF", "FFF", "NNN"] * times))) for times in (4, 10))
+    assert "‡" in few
+    assert "Worth a look" not in few
+    assert "Worth a look: c (κ 1.00 without them)" in many
+
+
+def test_there_is_no_bias_only_where_an_interval_is_narrow() -> None:
+    def said(low: float, high: float, n: int = 40) -> str:
+        length = Stat((low + high) / 2, n, low=low, high=high)
+        bias = Bias({}, length, length, length, length, length)
+        own = Stat((low + high) / 20, n, low=low / 10, high=high / 10)
+        row = JudgeBias("o1", bias, {}, n, "gpt", own)
+        return f"{length_verdict([row])} {family_verdict([row])}"
+
+    assert said(-0.2, 0.3).count("no significant bias") == 2
+    assert said(-0.2, 0.6).count("cannot tell yet") == 2
+    assert said(-0.2, 0.3, n=20).count("cannot tell yet") == 2
+    assert "long bullets favoured (o1, r 0.40" in said(0.2, 0.6)
 
 
 def test_one_annotator_has_no_ceiling_and_no_agreement(table: LabelTable) -> None:
