@@ -74,7 +74,7 @@ class Headline:
 
     `coefficient` names what corrects agreement for chance, where it is not Randolph's κ. `counted` says what the
     items are, with their number; of them `n_shared` have two labels or more, which is what agreement stands on.
-    `notable` are the people who are worth a look, each with why.
+    `notable` are the people who are worth a look by their labels, `paced` by their speed, each with why.
     """
 
     n_items: int
@@ -85,6 +85,7 @@ class Headline:
     coefficient: str = ""
     counted: str = ""
     notable: tuple[str, ...] = ()
+    paced: tuple[str, ...] = ()
 
     @property
     def n_shared(self) -> int:

@@ -86,9 +86,11 @@ def _worth_a_look(studies: list[Study], session: Mapping[str, Any]) -> Iterator[
     """People of the newest studies who stand out, and figures that changed since this log-in saw them."""
     newest = sorted(studies, key=lambda study: study.created_at, reverse=True)[:MOST_LOOKED_AT]
     for study, shown in headlines(newest, now=timezone.now()).items():
-        url = reverse(kind_named(study.kind).results_page, args=[study.uid])
-        for person in shown.figures.notable if shown.figures else ():
-            yield Waiting(person, url, study.name)
+        kind = kind_named(study.kind)
+        url, people_url = (reverse(page, args=[study.uid]) for page in (kind.results_page, kind.study_page))
+        if shown.figures:
+            yield from (Waiting(person, url, study.name) for person in shown.figures.notable)
+            yield from (Waiting(person, f"{people_url}#people", study.name) for person in shown.figures.paced)
         if has_changed(study, shown, session):
             yield Waiting("New figures since you last looked", url, study.name)
 

@@ -66,7 +66,7 @@ class Card:
 def _headline(options: OfStudy) -> Headline:
     study = study_or_gone(options.study)
     headline = kind_named(study.kind).headline(study)
-    return replace(headline, notable=(*headline.notable, *notable_speeds(study)))
+    return replace(headline, paced=tuple(notable_speeds(study)))
 
 
 def _card(options: OfStudy) -> Card:
@@ -80,9 +80,9 @@ def _facts(options: OfStudy) -> object:
 
 
 HEADLINE = register(
-    Computation("headline", options=OfStudy, figures=Headline, compute=_headline, facts=_facts, revision=3)
+    Computation("headline", options=OfStudy, figures=Headline, compute=_headline, facts=_facts, revision=4)
 )
-CARD = register(Computation("card", options=OfStudy, figures=Card, compute=_card, facts=_facts, revision=4))
+CARD = register(Computation("card", options=OfStudy, figures=Card, compute=_card, facts=_facts, revision=5))
 
 SEEN = "results_seen"
 """What a log-in keeps of the results that it opened: by study, the version of its figures, and when."""

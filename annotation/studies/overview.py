@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +30,7 @@ TOO_FAST_MS = 5_000
 FAST_SHARE = 0.1
 """Where at least this share of the items took less time than that, it is pointed out."""
 SLOW_TIMES, SLOW_ITEMS = 3, 10
-"""Whose median is so many times that of the others is slow, once so many items are done."""
+"""Whose median is so many times that of all, once so many items are done, is slow."""
 MAX_REMARKS = 200
 Share = tuple[str, int, float | None]
 """An answer, how often it was given, and its share."""
@@ -181,15 +182,19 @@ def people_of(study: Study) -> list[dict[str, Any]]:
 
 
 def notable_speeds(study: Study) -> list[str]:
-    """Who of a study is fast or slow enough to be worth a look, with why. Three queries."""
+    """Who of a study is fast or slow enough to be worth a look, with why. Three queries.
+
+    Nobody is slow beside people who are too fast, with fewer than two others, or by a few seconds.
+    """
     speeds = {row["member"].annotator.label: row["speed"] for row in people_of(study) if row["speed"]}
+    steady = [speed.median_ms for speed in speeds.values() if not speed.is_notable]
+    usual = max(median(steady), 2 * TOO_FAST_MS) if len(steady) > 2 else math.inf
     said = []
     for name, speed in speeds.items():
-        others = [other.median_ms for who, other in speeds.items() if who != name]
         if speed.is_notable:
             said.append(f"{name} ({percent(speed.fast.value)} of items in under {TOO_FAST_MS // 1000} s)")
-        elif len(others) > 1 and speed.n >= SLOW_ITEMS and speed.median_ms >= SLOW_TIMES * median(others):
-            said.append(f"{name} ({speed.median_seconds:.0f} s an item, others {median(others) / 1000:.0f} s)")
+        elif speed.n >= SLOW_ITEMS and speed.median_ms >= SLOW_TIMES * usual:
+            said.append(f"{name} ({speed.median_seconds:.0f} s an item, the median {median(steady) / 1000:.0f} s)")
     return said
 
 

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from annotation.models import PointLabel, Study
+from annotation.models import Annotator, Membership, PointLabel, Study
+from annotation.studies import overview
 from annotation.verification.kind import KIND, overview_of
 from benchmarks.models import Question
 from tests.conftest import make_user
@@ -259,3 +260,29 @@ def test_both_pages_on_speed_mean_the_same_by_fast(
     assert "fast means under 5 s" in agreement
     assert [row.speed.fast.value for row in overview_of(study).people] == [1, 0]
     assert '<span class="interval">1 / 1</span>' in agreement
+
+
+@pytest.mark.parametrize(
+    ("seconds", "notable"),
+    [
+        ((60, 60, 60, 200), ["anna"]),  # in the order of joining: dora, cleo, bert, anna
+        ((4, 4, 4, 60), ["dora", "cleo", "bert"]),
+        ((7, 7, 7, 25), []),
+        ((60, 200), []),
+    ],
+)
+def test_people_are_slow_only_beside_others_who_take_their_time(
+    seconds: Any, notable: list[str], study: Study, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def people(_study: Study) -> list[dict[str, Any]]:
+        names = ("dora", "cleo", "bert", "anna")[-len(seconds) :]
+        return [
+            {
+                "member": Membership(annotator=Annotator(label=name)),
+                "speed": overview.speed_of([1_000 * each] * 40),
+            }
+            for name, each in zip(names, seconds, strict=True)
+        ]
+
+    monkeypatch.setattr(overview, "people_of", people)
+    assert [words.split(" (")[0] for words in overview.notable_speeds(study)] == notable
