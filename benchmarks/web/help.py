@@ -25,6 +25,7 @@ from benchmarks.web.permissions import requires
 FILES = ("metrics.md", "terms.md")
 NOT_FOR_READERS = {"In the code", "In German"}
 SPELLED = {"α": "alpha", "κ": "kappa", "ρ": "rho", "τ": "tau"}
+MOST_WORDS = 60
 NAMED_ROWS = ("| figure |", "| reference |", "| term |", "| use |")
 """What tables begin with whose rows are entries; others belong to the paragraph above."""
 ENTRY_OF = {
@@ -57,11 +58,12 @@ ENTRY_OF = {
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A paragraph of help: `html` is safe, `text` is what is searched."""
+    """A paragraph of help: `html` is safe, as is its beginning in `short`; `text` is what is searched."""
 
     section: str
     name: str
     html: SafeString
+    short: SafeString
     text: str
 
     @property
@@ -111,7 +113,19 @@ def _read(markdown: str) -> Iterator[Entry]:
         bodies[section, name] = bodies.get((section, name), "") + block + "\n\n"
     for (section, name), body in bodies.items():
         spelled = re.sub("[ακρτ]", lambda letter: f"{letter[0]} {SPELLED[letter[0]]}", f"{name} {body}")
-        yield Entry(section, name, render_markdown(body), f"{section} {spelled}".casefold())
+        yield Entry(
+            section, name, render_markdown(body), render_markdown(_short(body)), f"{section} {spelled}".casefold()
+        )
+
+
+def _short(body: str) -> str:
+    """The first sentences, with no more words than one reads beside a figure."""
+    kept = ""
+    for sentence in re.split(r"(?<=\.)(?=\s)", body):
+        if kept and len((kept + sentence).split()) > MOST_WORDS:
+            break
+        kept += sentence
+    return kept
 
 
 def _blocks(markdown: str) -> Iterator[tuple[str, str, str]]:
@@ -125,7 +139,11 @@ def _blocks(markdown: str) -> Iterator[tuple[str, str, str]]:
         elif block.startswith(NAMED_ROWS):
             heads, _line, *rows = (_cells(line) for line in block.splitlines())
             for first, *cells in rows:
-                of_row = [f"*{head}*: {cell}" for head, cell in zip(heads[1:], cells, strict=True) if cell]
+                of_row = [
+                    f"*{head}*: {cell}"
+                    for head, cell in zip(heads[1:], cells, strict=True)
+                    if cell not in {"", "–"}
+                ]
                 yield section, first.replace("`", ""), "\n\n".join(of_row)
         else:
             lead = re.match(r"\*\*(.+?)\*\*", block)

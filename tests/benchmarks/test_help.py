@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 import pytest
+from django.utils.html import strip_tags
 
 from benchmarks.web.help import ENTRY_OF, NOT_FOR_READERS, entries, entry_of
 
@@ -14,13 +15,16 @@ RANDOLPH = ENTRY_OF["randolph"]
 
 @pytest.mark.parametrize("measure", ENTRY_OF)
 def test_every_measure_with_help_has_an_entry(measure: str) -> None:
-    assert entry_of(measure)
+    entry = entry_of(measure)
+    assert entry
+    assert len(strip_tags(entry.short).split()) <= 60
+    assert "--" not in entry.short
 
 
 def test_an_entry_is_a_row_of_a_table_or_a_paragraph_with_all_that_follows_it() -> None:
     by_name = {entry.name: entry for entry in entries()}
     assert by_name[RANDOLPH].section == "Agreement"
-    assert "<em>Pₑ</em>: 1 / q" in by_name[RANDOLPH].html
+    assert "(1 − Pₑ)</em>: 1 / q" in by_name[RANDOLPH].html
     assert "thresholds are settings" in by_name["Approval of a judge"].text
     assert not NOT_FOR_READERS & {entry.section for entry in entries()}
 
@@ -46,6 +50,13 @@ def test_an_entry_opens_alone_and_its_measure_leads_to_it(ada: Any, login: Any) 
     part = client.get(f"/help/{entry.slug}/", headers={"HX-Request": "true"}).content.decode()
     assert "1 / q" in part
     assert "<html" not in part
+    bias = entry_of("bias")
+    assert bias is not None
+    whole = f"/help/{bias.slug}/"
+    part = client.get(whole, headers={"HX-Request": "true"}).text
+    assert f'href="{whole}"' in part
+    assert "Own family" not in part
+    assert "Own family" in client.get(whole).text
     assert client.get("/help/no-such-thing/").status_code == 404
 
 
