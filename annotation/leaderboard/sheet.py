@@ -129,10 +129,26 @@ def rows_table(layout: Layout) -> Table:
         (Name("system", _("System")), Name("documents", _("Documents"), is_filter=True)),
         tuple(measures),
         rows,
+        about=_other_average(board),
         default="joint",
         find="system",
         is_never_cut=True,
         switches=(Switch(ONE_EACH, "one row per system"),),
+    )
+
+
+def _other_average(board: Board) -> str:
+    """Why two rows are not as far apart as the answer says; empty where they are."""
+    best, people = next(iter(board.leading.systems), None), board.people
+    if best is None or people is None or best.joint_to_people is None:
+        return ""
+    stats = (best.joint_to_people, best.row.stats["joint"], people.row.stats["joint"])
+    lead, ours, theirs = (stat.value for stat in stats)
+    if lead is None or ours is None or theirs is None or round(ours - theirs - lead, 3) == 0:
+        return ""
+    return (
+        "Each row is averaged over its own subtopics and sessions. The lead above counts each subtopic that both "
+        "have once, so it is not the difference of two rows."
     )
 
 

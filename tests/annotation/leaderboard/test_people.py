@@ -13,7 +13,8 @@ from django.core.management import CommandError
 
 from annotation.leaderboard import views
 from annotation.models import Exclusion, Session, Study
-from benchmarks.models import Verdict
+from benchmarks.models import Summary, Verdict
+from benchmarks.results.stored import forget_all
 from benchmarks.scoring.components import TOO_FEW_SESSIONS
 from tests.annotation.leaderboard.board import BOTH, CELLS, FIRST, PAGE, Reader, judge_all, report, written
 from tests.conftest import make_user
@@ -40,6 +41,14 @@ def test_people_stand_among_the_systems_on_the_subtopics_they_share(people: Stud
     assert reader.get("charts/other.svg").status_code == 404
     early = reader.board("?minute=10").people
     assert early.row.stats["coverage"].value < line.row.stats["coverage"].value
+
+
+def test_the_table_says_where_it_does_not_have_the_lead_of_the_answer(people: Study, reader: Reader) -> None:
+    words = "not the difference of two rows"
+    assert words in reader.html()  # systems are averaged over two subtopics, people have one
+    Summary.objects.of_systems().filter(subtopic__number=2).delete()
+    forget_all()
+    assert words not in reader.html()
 
 
 def test_a_minute_before_the_first_mark_is_refused_with_the_marks(people: Study) -> None:
