@@ -213,7 +213,8 @@ class SummariesForm(NarrowedForm):
             return f"summaries of {of}" if of else ""
         if self["way"].value() == "list":
             return in_figures(count.n, "summary in a list", "summaries in a list")
-        return f"{part_of(count.n, count.n_matching, 'summary', 'summaries')} of {of}"
+        which = "matching " if any(self[name].value() for name in self.NARROWED_BY) else ""
+        return f"{part_of(count.n, count.n_matching, f'{which}summary', f'{which}summaries')} of {of}"
 
     def sizes(self, count: Count) -> Sizes:
         """Summaries, each with one answer, in their subtopics."""

@@ -67,9 +67,9 @@ def sheet(plan: Plan) -> Sheet:
     if not any(planned.designs for planned in plan.planned):
         none = ("There are too few labels to plan by. Figures appear here once two people have labelled the same "
                  "items of two subtopics, or two sessions have ended.")  # fmt: skip
-        return Sheet((Note(none, is_empty=not costs), *costs))
+        return Sheet((Note(none, is_empty=not costs), *_item_costs(plan.spent), *costs))
     sections = (_section(planned, plan.work) for planned in plan.planned if planned.designs)
-    return Sheet((Note(_so_far(plan.work)), *sections, *costs))
+    return Sheet((Note(_so_far(plan.work)), *_item_costs(plan.spent), *sections, *costs))
 
 
 def next_step_of(study: Study, now: datetime) -> str:
@@ -117,6 +117,22 @@ def _costs(spent: Sequence[Spent]) -> Section:
                 "and repeats come on top. “–” where nobody is paid, or a model has no price or calls on record."),
     )  # fmt: skip
     return Section("costs", "What it cost", (table,))
+
+
+def _item_costs(spent: Sequence[Spent]) -> Iterator[Note]:
+    """The cost of an item and of an answer by people and by each model, or why it is unknown."""
+    said = []
+    for each in sorted(spent, key=lambda each: each.total.value is None):
+        item, answer = each.each(each.n_items), each.each(each.n_answers)
+        name = "people" if each.is_people else each.name
+        if item.value is None:
+            said.append(f"by {name} it is unknown ({item.undefined_reason})")
+            continue
+        cost = f"{number(item.value, Unit.MONEY)} {each.currency}" if item.value else "nothing"
+        by_answer = f" ({number(answer.value, Unit.MONEY)} an answer)" if answer.value else ""
+        said.append(f"{cost} by {name}{by_answer}")
+    if said:
+        yield Note(f"An item costs {', '.join(said)}.", is_answer=True)
 
 
 def _cost_row(spent: Spent) -> Row:
@@ -188,7 +204,9 @@ def _enough(target: Target, headline: Plannable, work: Work) -> str:
             % named
         )
     if target.n_items <= known.n_items:
-        return "%(figure)s: ± %(half)s is reached, %(n)d %(unit)s would do." % {**named, "n": target.n_items}
+        return capfirst(
+            "%(figure)s: ± %(half)s is reached, %(n)d %(unit)s would do." % {**named, "n": target.n_items}
+        )
     n = target.n_items - known.n_items
     more = {"n": n, "hours": f"{target.hours:.1f}", "cost": f"{target.cost:.0f}", "currency": work.currency,
             "tasks": round(n * work.per_cluster), "people": work.n_people}  # fmt: skip
@@ -238,6 +256,7 @@ def _table(planned: Planned, work: Work) -> Table:
         ),
         tuple(rows),
         about="The first row is the study as it is. Ranges are what labels so far leave open.",
+        is_folded=True,
     )
 
 
@@ -249,7 +268,7 @@ def _chart(planned: Planned, work: Work) -> Chart:
     names = {n: ngettext("%(n)d person", "%(n)d people", n) % {"n": n} for n in by_people}
     words = Words(
         name=f"plan-{planned.headline.key}",
-        title=f"How narrow does it get? {planned.headline.title}",
+        title=f"How narrow does it get? {capfirst(planned.headline.title)}",
         subtitle="Half the 95 % interval, with the range that labels so far leave open.",
         value="± ",
         x=planned.headline.unit,

@@ -70,7 +70,7 @@ const inView = new IntersectionObserver((entries) => {
     inView.unobserve(target);
     replace(target).catch((problem) => console.warn("The chart stays as drawn:", problem));
   }
-});
+}, { rootMargin: "100%" });
 
 const watch = (part) => part.querySelectorAll("[data-vega]").forEach((chart) => inView.observe(chart));
 

@@ -27,7 +27,7 @@ QUESTIONS = {
     "Is a judge biased?": (("Results", "Bias"), "Length: "),
     "What does a run cost?": (("How many more, and what it costs",), "Cost of people and models"),
     "May a judge replace people?": (("Results", "May a judge replace people?"), "absolute"),
-    "What does an item cost?": (("How many more, and what it costs",), "An item"),
+    "What does an item cost?": (("How many more, and what it costs",), "An item costs "),
     "Is A better than B?": (("Leaderboard", "alpha"), "Compare"),
     "How many more labels?": (("How many more, and what it costs",), "half the 95 % interval"),
 }
