@@ -151,13 +151,13 @@ def orders_table(rows: Iterable[OrderRow]) -> Table:
     """Joint scores by the order of the documents, and how sensitive systems are to it."""
     points = Unit.POINTS
     measures = (
+        Measure("sensitivity", "Sensitivity", points, has_badge=False),
+        Measure("p", "p"),
         Measure("random", "Random", points, has_badge=False),
         Measure("top", "Top", points, has_badge=False),
         Measure("bottom", "Bottom", points, has_badge=False),
         Measure("top_minus_random", "Top − Random", points, is_signed=True, has_badge=False),
         Measure("bottom_minus_random", "Bottom − Random", points, is_signed=True, has_badge=False),
-        Measure("sensitivity", "Sensitivity", points, has_badge=False),
-        Measure("p", "p"),
         Measure("n_summaries", "Summaries", Unit.COUNT),
     )
     shown = tuple(

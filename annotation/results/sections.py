@@ -168,6 +168,8 @@ def people_answer(people: Agreement) -> str:
     if kappa.too_few or not people.without:
         return said
     who = ", ".join(notable(people))
+    if not who and any(stats["randolph"].too_few for stats in people.without.values()):
+        return said
     nobody = f"nobody, κ rises by less than {STANDS_OUT} without any one of them"
     return f"{said} Worth a look: {who or nobody}."
 
@@ -287,8 +289,8 @@ def _without(people: Agreement, prefix: str) -> Table:
         "Without one annotator",
         (Name("without", "Without"),),
         (
-            Measure("percent", _("Agreement"), Unit.SHARE),
             Measure("randolph", "Randolph κ"),
+            Measure("percent", _("Agreement"), Unit.SHARE),
             Measure("alpha_ordinal", "α ordinal"),
         ),
         tuple(stat_row(name, stats=stats) for name, stats in people.without.items()),

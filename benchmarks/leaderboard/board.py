@@ -80,10 +80,10 @@ def place_of(haystack: str, subtopic: str) -> str:
 
 
 def of_the_makers(systems: Iterable[str], haystacks: QuerySet[Haystack]) -> frozenset[str]:
-    """Those of these systems whose family made a haystack, as far as haystacks say so. Two queries."""
+    """Those of these systems whose family made a haystack, as far as haystacks say so. At most two queries."""
     stated = haystacks.order_by().values_list("metadata__models", flat=True)
     named = {str(name) for values in stated if isinstance(values, dict) for name in values.values() if name}
-    families = ModelFamily.by_model()
+    families = ModelFamily.by_model() if named else {}
     makers = {family_of(name, families) for name in named}
     return frozenset(system for system in systems if family_of(system, families) in makers)
 

@@ -186,6 +186,8 @@ def _table_context(table: Table, query: Any, *, most: int) -> dict[str, Any]:
     measures = [measure for measure in table.measures if has_extra or not measure.is_extra]
     leading = [measure for measure in measures if measure.is_leading]
     others = [measure for measure in measures if not measure.is_leading][:MOST_COLUMNS]
+    first_score = next((at for at, measure in enumerate(others) if measure.unit is not Unit.COUNT), 0)
+    others = [*others[first_score:], *others[:first_score]]  # counts last: a phone shows two columns
     heads = [
         *(measure.key for measure in leading),
         *(name.key for name in table.names),

@@ -384,7 +384,7 @@ def test_rows_lead_to_summaries_of_systems_and_name_those_of_sessions(client: Cl
 
 
 def test_the_page_takes_the_same_queries_whatever_the_size(client: Client, study: Study, ada: Any) -> None:
-    for_page = 16
+    for_page = 17
     assert cost_of(client, address(study)) == for_page
     many = ("anna", "bert", "cora", "dora", "emil")
     larger = make_labelled_study(
