@@ -145,7 +145,10 @@ PARTS: dict[str, Text] = {
     "settings": "Settings",
 }
 """The parts that the pages of a study of any kind are in, in their order."""
-FILES = Tab("files", gettext_lazy("Files"), "annotation:study-archive", "data")
+DATA = (
+    Tab("files", gettext_lazy("Files"), "annotation:study-archive", "data"),
+    Tab("report-card", "Report card", "annotation:study-report-card", "data"),
+)
 
 
 class StudyKind:
@@ -176,7 +179,7 @@ class StudyKind:
 
     @property
     def all_tabs(self) -> tuple[Tab, ...]:
-        return (*self.tabs, FILES)
+        return (*self.tabs, *DATA)
 
     @property
     def results_page(self) -> str:

@@ -22,6 +22,7 @@ from django.db.models import QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect, render
 from django.template import engines
+from django.template.loader import render_to_string
 from django.test import RequestFactory
 from django.urls import Resolver404, path, resolve
 from django.utils import timezone
@@ -29,9 +30,13 @@ from django.utils.safestring import SafeString, mark_safe
 from django.views.decorators.clickjacking import xframe_options_exempt
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotation.exports.figures import stored
+from annotation.exports.report_card import rows_of
+from annotation.exports.studies import described
 from annotation.kinds import kind_named
 from annotation.leaderboard.views import laid_out, shown_board, studies_of
 from annotation.models import Publication, Study
+from annotation.studies.kind import with_plans
 from benchmarks import audit
 from benchmarks.access import sight
 from benchmarks.results.drawings import WAIT_S, drawings_of
@@ -44,6 +49,9 @@ from benchmarks.web.permissions import public, requires
 BOARD = "annotation:leaderboard"
 LONGEST = 2000
 PARTS = "{% load sheets %}{% sheet_parts parts %}"
+
+
+ON_CARD = ("shows_card", "shows_pay")
 
 
 class NothingYet(Exception):
@@ -65,9 +73,23 @@ class PublishForm(forms.ModelForm):  # type: ignore[type-arg]
 
     class Meta:
         model = Publication
-        fields = ("title", "address", "follows", "shows_names", "is_indexed")
-        labels = {"shows_names": "Show names of people", "is_indexed": "Let search engines list it"}
-        help_texts = {"shows_names": "Otherwise people stand under their pseudonyms."}
+        fields = ("title", "address", "follows", "shows_names", *ON_CARD, "is_indexed")
+        labels = {
+            "shows_names": "Show names of people",
+            "shows_card": "Add the report card of the study",
+            "shows_pay": "Say on it what people were paid",
+            "is_indexed": "Let search engines list it",
+        }
+        help_texts = {
+            "shows_names": "Otherwise people stand under their pseudonyms.",
+            "shows_card": "How many people worked how, and what you wrote on it. No names of people.",
+        }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.instance.study is None:
+            for name in ON_CARD:
+                del self.fields[name]
 
     def clean_address(self) -> str:
         """The chosen address, or a new one."""
@@ -87,7 +109,8 @@ def publish(*, publication: Publication, by: Any, now: datetime) -> Publication:
     publication.made_by, publication.made_at = by, now
     try:
         parts, version = first_look(publication, wait_s=FILE_WAIT_S)
-        html, chart = _html(parts, wait_s=FILE_WAIT_S), _html(_charts(parts))
+        html = _html(parts, wait_s=FILE_WAIT_S) + _card(publication, now)
+        chart = _html(_charts(parts))
     except NothingYet:
         if not publication.follows:
             raise
@@ -193,6 +216,17 @@ def _html(parts: tuple[Part, ...], *, wait_s: float = WAIT_S) -> SafeString:
     return SafeString(engines["django"].from_string(PARTS).render(context, RequestFactory().get("/")))
 
 
+def _card(publication: Publication, now: datetime) -> SafeString:
+    """The report card of a study, where it is published too."""
+    if publication.study is None or not publication.shows_card:
+        return SafeString()
+    with sight.seeing(sight.of(publication.made_by)):
+        study = with_plans(Study.objects.filter(pk=publication.study.pk)).get()
+        about, made = described(study, now=now, with_hashes=False), stored(study, now=now)[1]
+        rows = rows_of(about, made, is_public=True, with_pay=publication.shows_pay)
+        return render_to_string("annotation/_report_card.html", {"rows": rows, "is_public": True})
+
+
 def _of(user: Any, address: str) -> tuple[Study | None, str]:
     """The study, None for the leaderboard, and the conditions of a page of results; 404 for any other page."""
     parts = urlsplit(address[:LONGEST])
@@ -280,6 +314,8 @@ def _shown(
         try:
             parts, version = first_look(publication)
             html = _html(chosen(parts))
+            if chosen is not _charts:
+                html += _card(publication, timezone.now())
         except NothingYet:
             status = 503
     else:

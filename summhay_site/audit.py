@@ -122,6 +122,7 @@ SENTENCES: dict[str, str] = {
     "study.moved": "gave the study %(what)s to a research group",
     "study.member_limit": "changed a time limit in %(what)s",
     "study.open": "opened the study %(what)s",
+    "study.report_card": "changed the report card of %(what)s",
     "study.remind": "sent reminders for %(what)s",
     "study.remove_annotator": "removed an annotator from %(what)s",
     "study.take_back": "took back tasks of people who cannot work from %(what)s",

@@ -20,7 +20,7 @@ from benchmarks.results.computation import CannotCompute
 from benchmarks.results.drawings import file_now
 from benchmarks.results.judged import ApprovalNote, approval_notes
 from benchmarks.results.sheet import Sheet, Table
-from benchmarks.results.stored import fresh
+from benchmarks.results.stored import Shown, fresh, look_up_many
 from benchmarks.results.writing import LONG_COLUMNS, Origin, long_rows, paper_layout, tex
 from benchmarks.web.charts import Chart
 from benchmarks.web.downloads import json_file
@@ -78,6 +78,16 @@ def figures_of(study: Study, *, now: datetime) -> Made | None:
     except CannotCompute as reason:
         return Made({"reason": str(reason)}, Sheet(()), origin_of(study), reason=str(reason))
     return made_of(study, public, figures, version=results.computation.version(options))
+
+
+def stored(study: Study, *, now: datetime) -> tuple[Shown[Any] | None, Made | None]:
+    """How the figures of a study stand, and these as they are stored; None where it has none."""
+    public = public_results(study)
+    if public is None:
+        return None, None
+    shown = look_up_many(public[0].computation, [public[1]], now=now)[0]
+    figures = shown.figures
+    return shown, None if figures is None else made_of(study, public, figures, version=shown.version)
 
 
 def made_of(study: Study, public: tuple[StudyResults[Any, Any], Any], figures: Any, *, version: str) -> Made:

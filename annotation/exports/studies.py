@@ -5,8 +5,7 @@ People appear as annotator1, annotator2 …
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import datetime
 from functools import partial
 from operator import attrgetter
@@ -17,7 +16,9 @@ from django.db.models import F, Q, QuerySet, prefetch_related_objects
 from django.template.loader import render_to_string
 from django.utils.translation import gettext as _
 
+from annotation.exports import report_card
 from annotation.exports.archive import Card, Contents, Packed, methods, write
+from annotation.exports.described import Corpus, Described
 from annotation.exports.figures import Draw, Made, draw_now, figures_of, result_files
 from annotation.kinds import StudyFile, Text, kind_named, kinds
 from annotation.models import ConsentText, Study, TrialAnswer
@@ -29,7 +30,6 @@ from annotation.studies.rows import (
     archive_name,
     csv_file,
     hashed,
-    in_words,
     jsonl_file,
     removed_from,
     rows_of,
@@ -55,68 +55,6 @@ TRIAL_ANSWERS: Columns = {
     "is_passed": "trial__is_passed",
     "made_at": "made_at",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Corpus:
-    """A haystack or question set that a study is about, at its data version (SHA-256), empty if not computed."""
-
-    kind: str
-    key: str
-    title: str
-    sha256: str
-
-
-@dataclass(frozen=True, slots=True)
-class Described:
-    study: Study
-    kind: Text
-    made_at: datetime
-    n_people: int
-    guideline_versions: tuple[int, ...]
-    consent_texts: tuple[ConsentText, ...]
-    corpora: tuple[Corpus, ...]
-    is_planned: bool
-    removed: Mapping[str, int] = field(default_factory=dict)
-    """Counts of what was deleted because people asked for it, as `removed_from` gives them."""
-
-    @property
-    def removed_in_words(self) -> list[tuple[Any, int]]:
-        return in_words(self.removed)
-
-    @property
-    def consent_versions(self) -> tuple[int, ...]:
-        """Those of the consent text that people agreed to."""
-        return tuple(text.version for text in self.consent_texts)
-
-    @property
-    def guidelines(self) -> str:
-        return ", ".join(map(str, self.guideline_versions))
-
-    @property
-    def consents(self) -> str:
-        return ", ".join(map(str, self.consent_versions))
-
-    def as_json(self) -> dict[str, Any]:
-        """Fields of the manifest; null is not known, as the pay for labels that were imported."""
-        study = self.study
-        return {
-            "study": {
-                "name": study.name,
-                "id": str(study.uid),
-                "kind": study.kind,
-                "state": study.state,
-                "seed": study.seed,
-                "hourly_rate": str(study.hourly_rate) if self.is_planned else None,
-                "currency": study.currency if self.is_planned else None,
-                "categories": list(study.categories),
-            },
-            "n_annotators": self.n_people,
-            "guideline_versions": list(self.guideline_versions),
-            "consent_versions": list(self.consent_versions),
-            "corpora": [asdict(corpus) for corpus in self.corpora],
-            "removed_on_request": dict(self.removed),
-        }
 
 
 def described(study: Study, *, now: datetime, with_hashes: bool = True) -> Described:
@@ -255,6 +193,7 @@ def _files(about: Described, made: Made | None, *, draw: Draw) -> Iterator[Study
     yield from files_of(about.study, now=about.made_at, consent_texts=about.consent_texts)
     for file in result_files(made, draw=draw) if made is not None else ():
         yield from (file, *as_parquet(file))
+    yield from report_card.files_of(report_card.rows_of(about, made))
 
 
 def _card(about: Described, *, licence: str, has_methods: bool) -> Card:

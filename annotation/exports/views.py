@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from tempfile import TemporaryFile
 from typing import IO, Any
 
 from django import forms
+from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase
-from django.shortcuts import get_object_or_404
+from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.shortcuts import get_object_or_404, redirect
 from django.urls import path
 from django.utils import timezone
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation.exports.archive import methods
 from annotation.exports.boards import BoardMade, laid_out, write_board
-from annotation.exports.figures import DRAWN, Draw, Made, figures_of, made_of, public_results
+from annotation.exports.figures import DRAWN, Draw, Made, figures_of, public_results, stored
+from annotation.exports.report_card import Row, rows_of, write_notes
 from annotation.exports.studies import described, files_of, peoples_texts, write_archive
 from annotation.kinds import kind_named
 from annotation.leaderboard.forms import ViewForm as BoardForm
@@ -32,7 +34,7 @@ from benchmarks.models import Haystack
 from benchmarks.questions import sets as question_sets
 from benchmarks.results.drawings import FILE, FileLook
 from benchmarks.results.pages import waiting_file
-from benchmarks.results.stored import FILE_WAIT_S, Shown, look_up, look_up_all, look_up_many
+from benchmarks.results.stored import FILE_WAIT_S, Shown, look_up, look_up_all
 from benchmarks.web.downloads import as_file, download
 from benchmarks.web.pages import HtmxHttpRequest, page, render_markdown
 from benchmarks.web.permissions import requires, saw_insights
@@ -186,11 +188,7 @@ def _study(request: HttpRequest, uid: uuid.UUID) -> Study:
 def _archive_page(request: HtmxHttpRequest, study: Study, form: LicenceForm) -> HttpResponse:
     now = timezone.now()
     about = described(study, now=now, with_hashes=False)
-    public = public_results(study)
-    shown = None if public is None else look_up_many(public[0].computation, [public[1]], now=now)[0]
-    made = None
-    if public is not None and shown is not None and shown.figures is not None:
-        made = made_of(study, public, shown.figures, version=shown.version)
+    shown, made = stored(study, now=now)
     context: dict[str, Any] = {
         "study": study,
         "removed": about.removed,
@@ -204,6 +202,40 @@ def _archive_page(request: HtmxHttpRequest, study: Study, form: LicenceForm) -> 
         "lacks_hashes": any(not corpus.sha256 for corpus in about.corpora),
     }
     return page(request, "annotation/study_archive.html", context, status=422 if form.errors else 200)
+
+
+class NotesForm(forms.Form):
+    """A field for each question of a report card that its study cannot answer, or not fully."""
+
+    def __init__(self, data: QueryDict | None, *, rows: Iterable[Row]) -> None:
+        super().__init__(data)
+        for row in (row for row in rows if row.is_asked):
+            self.fields[row.question.key] = forms.CharField(
+                initial=row.note,
+                label=row.question.words,
+                help_text=row.question.help,
+                required=False,
+                max_length=2_000,
+                widget=forms.Textarea(attrs={"rows": 2}),
+            )
+
+
+@requires("annotation.change_study")
+@require_http_methods(["GET", "HEAD", "POST"])
+def study_report_card(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
+    """Show the report card of a study, and write what only people know."""
+    study, now = _study(request, uid), timezone.now()
+    may_write = Study.objects.for_user(request.user).filter(pk=study.pk).exists()
+    rows = rows_of(described(study, now=now, with_hashes=False), stored(study, now=now)[1])
+    form = NotesForm(request.POST if request.method == "POST" else None, rows=rows)
+    if request.method == "POST" and not may_write:
+        raise Http404
+    if request.method == "POST" and form.is_valid():
+        write_notes(study=study, notes=form.cleaned_data, by=request.user, now=now)
+        messages.success(request, "Saved.")
+        return redirect("annotation:study-report-card", uid=study.uid)
+    context = {"study": study, "rows": rows, "form": form if may_write else None}
+    return page(request, "annotation/report_card.html", context, status=422 if form.errors else 200)
 
 
 class LicenceForm(forms.Form):
@@ -227,4 +259,5 @@ urlpatterns = [
     path("leaderboard/archive.zip", board_archive_file, name="leaderboard-archive-file"),
     path("studies/<uuid:uid>/archive/", study_archive, name="study-archive"),
     path("studies/<uuid:uid>/archive.zip", archive_file, name="study-archive-file"),
+    path("studies/<uuid:uid>/report-card/", study_report_card, name="study-report-card"),
 ]

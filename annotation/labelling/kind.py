@@ -264,7 +264,15 @@ class LabelWork(TaskPage, Work):
         yield f"{every} {was} assigned to {people_each} at random (seed {study.seed})."
         yield so_far(sum(enough.values()), len(enough), *self.grouped)
 
-    def course_in_words(self, study: Study, states: Mapping[str, int]) -> Iterator[str]:
+    def time_in_words(self, study: Study) -> Iterator[str]:
+        yield "There was no limit of time; long gaps do not count as work."
+
+    def conditions_in_words(self, study: Study) -> Iterator[str]:
+        yield "Everybody worked alone in a browser, when they chose to, and saw no answers of others."
+
+    def course_in_words(
+        self, study: Study, states: Mapping[str, int], *, with_reasons: bool = True
+    ) -> Iterator[str]:
         total, n_done = sum(states.values()), states.get(LabelTask.State.DONE, 0)
         n_skipped = states.get(LabelTask.State.SKIPPED, 0)
         if not total:

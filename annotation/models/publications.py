@@ -51,6 +51,8 @@ class Publication(models.Model):
     study = models.ForeignKey(Study, null=True, blank=True, on_delete=models.CASCADE, related_name="publications")
     query = models.CharField(max_length=2000, blank=True)
     shows_names = models.BooleanField(default=False)
+    shows_card = models.BooleanField(default=False, db_default=False)
+    shows_pay = models.BooleanField(default=False, db_default=False)
     is_indexed = models.BooleanField(default=False)
     follows = models.BooleanField(default=True)
     fixed = models.TextField(blank=True)

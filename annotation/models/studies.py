@@ -168,6 +168,12 @@ class Study(models.Model):
     )
     researchers = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="studies", blank=True)
     group = group_field("studies")
+    card_notes: models.JSONField[Any, Any] = models.JSONField(
+        default=dict,
+        db_default=models.Value({}, output_field=models.JSONField()),
+        blank=True,
+        help_text="By question of the report card, what researchers answer themselves.",
+    )
 
     SEEN_BY = "group"
     NAMED_BY = ("name",)

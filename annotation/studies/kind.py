@@ -17,7 +17,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.utils.translation import gettext_lazy
 
-from annotation.kinds import FILES, PARTS, Counted, StudyKind, Tab, Text, kind_named, kinds
+from annotation.kinds import DATA, PARTS, Counted, StudyKind, Tab, Text, kind_named, kinds
 from annotation.models import Annotator, Study
 from annotation.studies.estimates import Estimate, Measured
 from annotation.studies.gaps import Blocked, Gaps, Holding, NoGaps, seen_by
@@ -69,7 +69,7 @@ COMMON = (
     ),
 )
 LAST = (
-    FILES,
+    *DATA,
     Tab("settings", "Settings", "annotation:study-settings", "settings", "annotation.change_study"),
     Tab(
         "guidelines",
@@ -295,14 +295,27 @@ class Work(StudyKind, ABC):
         """Who is at work at a time, in one query."""
         return []
 
-    # A methods section
+    # A methods section, a report card
 
     def shares_in_words(self, study: Study) -> Iterator[str]:
         """Sentences on how many people have, or were to have, the same item."""
         return iter(())
 
-    def course_in_words(self, study: Study, states: Mapping[str, int]) -> Iterator[str]:
-        """Sentences on how the work went, given how many tasks or sessions are in each state."""
+    def course_in_words(
+        self, study: Study, states: Mapping[str, int], *, with_reasons: bool = True
+    ) -> Iterator[str]:
+        """Sentences on how the work went, given how many tasks or sessions are in each state.
+
+        Without reasons nothing stands in them that researchers wrote.
+        """
+        return iter(())
+
+    def time_in_words(self, study: Study) -> Iterator[str]:
+        """Sentences on how much time people have for a task."""
+        return iter(())
+
+    def conditions_in_words(self, study: Study) -> Iterator[str]:
+        """Sentences on where people work, with which tools."""
         return iter(())
 
     def labels(self, study: Study, which: str) -> QuerySet[Any, Any]:

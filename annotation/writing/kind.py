@@ -14,7 +14,7 @@ from django.utils.translation import ngettext_lazy
 
 from annotation import clock
 from annotation.kinds import SUMMARIES, Headline, Tab, Worked, register, results_tab
-from annotation.models import Annotator, Assignment, Session, Study, WritingPlan
+from annotation.models import Annotator, Assignment, Session, SessionReport, Study, WritingPlan
 from annotation.results import plan_sheet
 from annotation.results.planning import Outlook, outlook
 from annotation.results.study_results import StudyResults
@@ -276,7 +276,22 @@ class Writing(Work):
             yield f"Each {wrote} on a subtopic of each of two parallel haystacks, half in each order."
         yield so_far(sum(enough), len(enough), "subtopic", "subtopics")
 
-    def course_in_words(self, study: Study, states: Mapping[str, int]) -> Iterator[str]:
+    def time_in_words(self, study: Study) -> Iterator[str]:
+        limits = set(Session.objects.filter(assignment__study=study).values_list("limit_ms", flat=True))
+        limits = limits or {study.writing_plan.limit_ms}
+        allowed = " to ".join(duration(limit) for limit in sorted({min(limits), max(limits)}))
+        yield f"A session may take {allowed} of active time; pauses do not count."
+
+    def conditions_in_words(self, study: Study) -> Iterator[str]:
+        yield "Everybody worked alone in a browser, when they chose to."
+        reports = SessionReport.objects.filter(session__assignment__study=study)
+        if n := reports.count():
+            without = reports.filter(used_no_model=True).count()
+            yield f"After {without} of {n} sessions people said that they had used no language model."
+
+    def course_in_words(
+        self, study: Study, states: Mapping[str, int], *, with_reasons: bool = True
+    ) -> Iterator[str]:
         if not (total := sum(states.values())):
             yield "No session was begun."
             return
@@ -289,12 +304,11 @@ class Writing(Work):
         yield f"Of {counted(total, 'session', 'sessions')}, {ended or 'none has ended'}."
         rows = Session.objects.filter(assignment__study=study, exclusions__lifted_at=None).exclude(exclusions=None)
         by_reason = rows.order_by().values_list("exclusions__reason").annotate(n=Count("pk"))
-        reasons = listed([f"{n} by “{reason}”" for reason, n in by_reason.order_by("exclusions__reason")])
-        yield (
-            f"Researchers excluded sessions from all figures: {reasons}."
-            if reasons
-            else "No session was excluded."
-        )
+        reasons = list(by_reason.order_by("exclusions__reason"))
+        if not with_reasons:
+            reasons = [("", sum(n for _reason, n in reasons))] if reasons else []
+        told = listed([f"{n} by “{reason}”" if reason else str(n) for reason, n in reasons])
+        yield f"Researchers excluded sessions from all figures: {told}." if told else "No session was excluded."
 
     def n_previews(self, study: Study) -> int:
         return int(study.writing_plan.subtopics.count())

@@ -21,7 +21,8 @@ from annotation.exports.archive import Contents, NotWritable, arriving, write, w
 from annotation.exports.boards import BoardMade
 from annotation.exports.boards import contents_of as board_contents
 from annotation.exports.figures import Draw, Made, draw_now, figures_of, public_results
-from annotation.exports.studies import contents_of
+from annotation.exports.report_card import as_markdown, rows_of
+from annotation.exports.studies import contents_of, described
 from annotation.models import Study
 from benchmarks.io.schemas import summhay
 from benchmarks.io.writers import topic_of
@@ -135,6 +136,7 @@ def write_paper(
         public, slug = public_results(study), next(slugs)
         beyond = {} if public is None else public[0].beyond_archive
         part = Part(study.name, slug, study.kind, f"studies/{slug}.zip", made, beyond=beyond)
+        files.add(f"report_cards/{slug}.md", [as_markdown(rows_of(described(study, now=now), made))])
         parts.append(files.archive(part, contents_of(study, made, licence=licence, now=now, draw=draw)))
     for board in boards:
         slug, more = next(slugs), {"options": _options(board)}

@@ -78,6 +78,7 @@ def test_a_linking_study_is_whole_and_its_files_import_again(
         "adjudicated.csv", "annotators.csv", "verdicts.csv", "LICENCE.txt", "README.md",
         "manifest.json",
         "figures.json", "figures.csv", "judges.json", "datapackage.json", "croissant.json",
+        "report_card.md", "report_card.json",
     } == {name for name in files if "/" not in name} - {"methods.md"}  # fmt: skip
     single = client.get(reverse("annotation:study-labels", args=[linking.uid, "csv"]), {"for": "programs"})
     assert files["labels.csv"] == b"".join(single.streaming_content)

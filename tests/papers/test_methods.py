@@ -44,7 +44,7 @@ def test_what_was_done_is_told_from_the_settings(ada: Any, ben: Any, cleo: Any, 
     told = files["methods.md"].decode()
     for text in (
         "Two annotators had joined but not begun.", "Every summary was assigned to two annotators", "(seed 4711)",
-        "31.00 USD an hour", "(version 1, reproduced in guidelines/1.md)", "data version 0123456789ab",
+        "31.00 USD an hour", "(version 1, in the archive as guidelines/1.md)", "data version 0123456789ab",
         "neither training nor a qualification test", "No label yet",
     ):  # fmt: skip
         assert text in told, told
