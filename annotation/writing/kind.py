@@ -47,8 +47,8 @@ class Writing(Work):
     judged = SUMMARIES
     new_title = "New writing study"
     intro = (
-        "Annotators write timed summaries of haystacks, with string search as their only tool; every ten minutes "
-        "of active time a snapshot is kept."
+        "Annotators write timed summaries of haystacks, with string search as their only tool; snapshots "
+        "are kept at even intervals of active time."
     )
     closing = "No new session can start then; running ones continue to their end."
     guidelines = wording(__file__)
