@@ -18,6 +18,8 @@ from annotation.leaderboard.sheet import sheet as board_sheet
 from annotation.leaderboard.views import shown_board, studies_of
 from annotation.models import Study
 from annotation.results.study import CARD, HEADLINE, OfStudy
+from annotation.studies.kind import work_of
+from annotation.studies.progress import charts_of, paces
 from benchmarks.access import sight
 from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.results.computation import CannotCompute
@@ -26,17 +28,22 @@ from benchmarks.results.pages import FigurePage
 from benchmarks.results.stored import compute, fresh
 from benchmarks.web.charts import Chart
 
+PARTS = ("", "plan", "approvals")
+"""The pages of a study's results that are computed before somebody looks."""
+
 
 def of_study(study: Study) -> None:
-    """Compute what the results of a study show first, with its headline and small chart."""
-    results = kind_named(study.kind).results_of(study)
+    """Compute what the results of a study show first, with overview, plan, approvals and headline."""
+    kind = kind_named(study.kind)
     with sight.whole_site():
         sight.within(study.group_id)  # as its pages are
         with suppress(CannotCompute):
             fresh(HEADLINE, OfStudy(study.pk), clock=timezone.now)
             card = fresh(CARD, OfStudy(study.pk), clock=timezone.now)
             _draw([card.chart] if card.chart else [])
-        if results is not None:
+        if study.kind != Study.Kind.EXTERNAL:
+            _draw(charts_of(study, work_of(study), paces([study], timezone.now())[study.pk]))
+        for results in filter(None, (kind.results_of(study, part) for part in PARTS)):
             results.settle(study, timezone.now())
             with suppress(CannotCompute):
                 figures = fresh(results.computation, results.first(study), clock=timezone.now)

@@ -104,9 +104,15 @@ def test_results_of_a_closed_study_wait_for_nothing(
     assert "are being computed" in login(ada).get(page).text
     with django_capture_on_commit_callbacks(execute=True):
         lifecycle.close_study(study=study, by=ada, now=NOW)
-    seen = login(ada).get(page).text
-    assert "being computed" not in seen
-    assert "being drawn" not in seen
+    kind_of_study = kind_named(study.kind)
+    pages = [page, reverse(kind_of_study.study_page, args=[study.uid])]
+    pages += (
+        [reverse("annotation:study-plan", args=[study.uid])] if kind_of_study.results_of(study, "plan") else []
+    )
+    for page in pages:
+        seen = login(ada).get(page).text
+        assert "being computed" not in seen
+        assert "being drawn" not in seen
 
 
 def test_what_does_not_fit_the_first_look_is_folded() -> None:
