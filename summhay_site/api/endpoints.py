@@ -340,6 +340,12 @@ def file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
     return response
 
 
+@get("studies/{uuid:uid}/archive.zip", STUDY, answers=None)
+def archive(request: HttpRequest, uid: uuid.UUID) -> HttpResponseBase:
+    """A study's archive as a whole; `licence=` is stated in it"""
+    return passed_on(request, "annotation:study-archive-file", uid=uid)
+
+
 SESSION = ("pk", "state", "acc_ms", "draft_rev", "last_seen_at", "attested_before_at", "late_text")
 
 

@@ -17,6 +17,7 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
+import zipfile
 from importlib import import_module, util
 from typing import Any
 
@@ -163,6 +164,10 @@ class Study:
     def files(self) -> Any:
         """Files of the archive."""
         return self.site.table(f"{self.path}/files")
+
+    def archive(self, licence: str = "") -> zipfile.ZipFile:
+        """The archive as a whole; its README makes it a folder for `datasets.load_dataset`."""
+        return zipfile.ZipFile(io.BytesIO(self.site.get(f"{self.path}/archive.zip", licence=licence)))
 
     def file(self, name: str) -> Any:
         """A file of the archive: CSV and JSON lines as a data frame, JSON as plain values, else bytes."""

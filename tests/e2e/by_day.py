@@ -43,6 +43,7 @@ BY_DAY = {
         test_every_kind_of_page_is_accessible
         test_the_skip_link_comes_first_and_menus_work_by_keyboard
         test_a_page_that_finds_no_place_waits_and_then_logs_in_by_itself
+        test_a_program_reads_and_scores_until_its_tokens_are_revoked
     """,
     "scripts and weight": """
         test_every_script_can_be_read_and_finds_what_it_imports

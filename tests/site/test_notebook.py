@@ -31,7 +31,9 @@ def test_every_cell_runs_and_a_revoked_token_ends_it(
     for cell in json.loads(NOTEBOOK.read_text())["cells"]:
         if cell["cell_type"] == "code":
             exec("".join(cell["source"]), space)  # noqa: S102  it is our own
-    assert {pair["n"] for pair in space["pairs"].values()} == {36}
+    assert len(space["kappas"]) == len(set(space["kappas"].values())) == 3
+    assert len(space["labels"]) == 3 * 36
+    assert {"labels", "annotators", "figures"} <= set(space["tables"])
     assert isinstance(space["chart"], altair.LayerChart | altair.Chart | altair.HConcatChart | altair.VConcatChart)
     assert space["figures"]["data_version"]
     revoke_token(token=token, by=ada, now=timezone.now())

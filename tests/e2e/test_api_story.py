@@ -1,0 +1,82 @@
+"""Tokens are made on the profile; a program reads with one, has a summary scored with another, until revoked."""
+
+from __future__ import annotations
+
+import importlib.util
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.e2e.axe import ALL_RULES, violations
+from tests.e2e.conftest import SECONDS, Site
+
+pytestmark = pytest.mark.browser
+
+
+def token(page: Page, name: str, scope: str) -> str:
+    """Make a token by the form; it is shown once."""
+    page.get_by_label("Name").fill(name)
+    page.get_by_label("Scope").select_option(label=scope)
+    page.get_by_role("button", name="Make a token").click()
+    return page.locator("code.secret").inner_text()
+
+
+def reader(site: Site, folder: Path) -> Any:
+    """The module that the site serves."""
+    path = folder / "summhay_reader.py"
+    path.write_bytes(urllib.request.urlopen(f"{site.url}/api/summhay_reader.py").read())  # noqa: S310
+    spec = importlib.util.spec_from_file_location("summhay_reader", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_a_program_reads_and_scores_until_its_tokens_are_revoked(
+    site: Site, browser: Browser, tmp_path: Path
+) -> None:
+    context = browser.new_context(base_url=site.url, locale="en-GB")
+    context.set_default_timeout(4 * SECONDS * 1000)
+    page = context.new_page()
+    site.enter(page, "ada")
+    page.goto("/profile/")
+    page.get_by_role("link", name="API tokens").click()
+    assert violations(page, ALL_RULES) == []
+    reading, scoring = token(page, "notebook", "Read"), token(page, "evaluation", "Score summaries")
+    page.goto("/profile/tokens/")
+    expect(page.locator("main")).not_to_contain_text("shy_")
+
+    module = reader(site, tmp_path)
+    program = module.Site(site.url, reading, library="list")
+    uid = site.scenes["scene_charts.prepare"]["study"]
+    study = program.study(uid)
+    labels = study.labels()
+    assert len(labels) > 10
+    assert len(study.file("labels.csv")) == len(labels)
+    assert study.figures()["data_version"]
+    assert study.chart("forest")["$schema"].endswith(".json")
+    haystack = next(row for row in program.haystacks() if program.rows(f"haystacks/{row['id']}/summaries"))
+    summary = program.rows(f"haystacks/{haystack['id']}/summaries")[0]
+    about = {"haystack": haystack["key"], "subtopic": summary["subtopic"]}
+    with pytest.raises(module.ReadError, match=r"403.*score"):
+        program.score(summary["text"], **about)
+    sender = module.Site(site.url, scoring)
+    assert sender.json("scores", {"summary": summary["text"], **about})["state"] == "waiting"
+    site.work().result()
+    scored = sender.score(summary["text"], **about, wait_s=SECONDS)
+    assert 0 <= scored["scores"]["coverage"] <= 1
+
+    page.goto("/profile/tokens/")
+    expect(page.locator("main")).not_to_contain_text("never")
+    for row in ("notebook", "evaluation"):
+        page.locator("tr", has_text=row).get_by_role("button", name="Revoke").click()
+        expect(page.locator("tr", has_text=row)).to_contain_text("revoked")
+    with pytest.raises(module.ReadError, match="401"):
+        study.labels()
+    with pytest.raises(module.ReadError, match="401"):
+        sender.score(summary["text"], **about)
+    context.close()
