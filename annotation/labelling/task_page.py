@@ -336,7 +336,7 @@ def context_of(
     study, at = task.study, place or place_of(task)
     if back_url:
         at = replace(at, onward=(), end_url=back_url)
-    guideline, preferences = current_guideline(study), preferences_of(task.annotator)
+    guideline, preferences = current_guideline(study), preferences_of(task.annotator).of_kind(study.kind)
     chosen = page.own_keys(preferences)
     return {
         "task": task,

@@ -12,6 +12,8 @@ from django.utils.translation import gettext as _
 def duration(milliseconds: int) -> str:
     """Milliseconds as “1 h 05 min”, to the nearest minute as results have them; below one minute as seconds."""
     seconds = max(0, int(milliseconds)) // 1000
+    if 0 < milliseconds < 1000:
+        return _("under 1 s")
     if seconds < 60:
         return _("%(n)d s") % {"n": seconds}
     hours, minutes = divmod((seconds + 30) // 60, 60)

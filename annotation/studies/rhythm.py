@@ -43,7 +43,8 @@ class Preferences(BaseModel):
     has_keys: bool = True
     """Single keys do something in label work."""
     goes_on: bool = False
-    """A complete answer leads to the next item by itself."""
+    """A complete answer leads to the next item by itself; `goes_on_in` by kind of study, where switched there."""
+    goes_on_in: dict[str, bool] = {}
     has_been_offered: bool = False
     """The offer of that was answered."""
     shows_pace: bool = True
@@ -53,6 +54,10 @@ class Preferences(BaseModel):
     text_size: TextSize = TextSize.NORMAL
     keys: dict[str, dict[str, str]] = {}
     """By kind of study, then by what they do: keys in the place of the usual ones; see `labelling.task_page`."""
+
+    def of_kind(self, kind: str) -> Preferences:
+        """What holds in label work of a kind."""
+        return self.model_copy(update={"goes_on": self.goes_on_in.get(kind, self.goes_on)})
 
     @model_validator(mode="after")
     def _has_one_goal(self) -> Preferences:

@@ -112,7 +112,8 @@ def preferences(request: HtmxHttpRequest) -> HttpResponse:
     annotator = annotator_behind(request)
     form = PreferencesForm(request.POST or None, initial=preferences_of(annotator).model_dump())
     if request.method == "POST" and form.is_valid():
-        prefer(annotator=annotator, **form.cleaned_data)
+        everywhere: dict[str, Any] = {"goes_on_in": {}} if "goes_on" in form.changed_data else {}
+        prefer(annotator=annotator, **form.cleaned_data, **everywhere)
         messages.success(request, _("Saved."))
         return redirect("annotation:preferences")
     context = {"form": form, "kinds": _kinds_of(annotator)}
@@ -122,10 +123,16 @@ def preferences(request: HtmxHttpRequest) -> HttpResponse:
 @requires("annotation.do_work", json=True)
 @require_POST
 def switch(request: HttpRequest) -> HttpResponse:
-    """Change one or more of `SWITCHES`, each 1 or 0, and nothing else."""
-    choices = {name: wanted(request, name) for name in SWITCHES if name in request.POST}
+    """Change one or more of `SWITCHES`, each 1 or 0, and nothing else; `goes_on-KIND` is of one kind of study."""
+    annotator = annotator_behind(request)
+    choices: dict[str, Any] = {name: wanted(request, name) for name in SWITCHES if name in request.POST}
+    in_kinds = {
+        kind.value: wanted(request, name) for kind in kinds() if (name := f"goes_on-{kind.value}") in request.POST
+    }
+    if in_kinds:
+        choices["goes_on_in"] = preferences_of(annotator).goes_on_in | in_kinds
     try:
-        prefer(annotator=annotator_behind(request), **choices)
+        prefer(annotator=annotator, **choices)
     except NotPreferences:
         return JsonResponse({"code": "invalid"}, status=400)
     if request.headers.get("Accept") == "application/json":

@@ -57,6 +57,17 @@ def test_a_page_of_work_changes_one_switch_at_a_time(ben: Any, login: Any) -> No
     assert (chosen(ben).goes_on, chosen(ben).shows_pace) == (True, False)
 
 
+def test_going_on_by_itself_is_switched_for_a_kind_of_work_alone(ben: Any, login: Any) -> None:
+    client, form = login(ben), {"text_size": "normal", "has_keys": "on"}
+    assert client.post(reverse("annotation:prefer"), {"goes_on-linking": "1"}, headers=JSON).status_code == 200
+    assert [chosen(ben).of_kind(kind).goes_on for kind in ("linking", "rating")] == [True, False]
+    client.post(reverse("annotation:preferences"), form)
+    assert chosen(ben).of_kind("linking").goes_on, "the form changed something else"
+    client.post(reverse("annotation:preferences"), {**form, "goes_on": "on"})
+    client.post(reverse("annotation:prefer"), {"goes_on-rating": "0"}, headers=JSON)
+    assert [chosen(ben).of_kind(kind).goes_on for kind in ("linking", "rating")] == [True, False]
+
+
 def test_the_form_takes_one_goal_and_no_two(ben: Any, login: Any) -> None:
     client, address = login(ben), reverse("annotation:preferences")
     both = client.post(address, {"text_size": "normal", "goal_items": "5", "goal_minutes": "5"})

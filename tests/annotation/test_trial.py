@@ -156,7 +156,7 @@ def test_the_end_of_a_trial_says_that_time_is_paid_only_where_it_is(
     client = login(ben)
     answer_all(client, study)
     end = client.get(address(study)).content.decode()
-    assert "Answers are no longer explained." in end
+    assert "From here on you do not see which answers were expected." in end
     assert ("From here on your time is paid." in end) == (rate > 0)
 
 

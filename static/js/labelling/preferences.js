@@ -6,6 +6,7 @@ const changed = {}; // since the page was loaded
 
 export function preferencesOf({ person, urls, ...config }, on) {
   const key = `prefer:${person}`;
+  const named = (name) => name === "goes_on" ? `goes_on-${config.kind}` : name; // of this kind of work alone
   function unsent(values) {
     try {
       if (!values) return JSON.parse(localStorage.getItem(key)) ?? {};
@@ -17,12 +18,12 @@ export function preferencesOf({ person, urls, ...config }, on) {
   for (const [name, old, value] of [["goes_on", `labels:auto:${person}`, true], ["has_keys", `${config.kind}:keys-off`, false]]) {
     try {
       if (!urls.prefer || localStorage.getItem(old) === null) continue;
-      unsent({ ...unsent(), [name]: value });
+      unsent({ ...unsent(), [named(name)]: value });
       localStorage.removeItem(old);
     } catch { /* nothing is kept here */ }
   }
   Object.assign(changed, unsent()); // this page was made before the server knew them
-  const get = (name) => changed[name] ?? config[name];
+  const get = (name) => changed[named(name)] ?? config[name];
   async function send() {
     const values = unsent(), names = Object.keys(values);
     if (!names.length || !urls.prefer) return false;
@@ -35,8 +36,8 @@ export function preferencesOf({ person, urls, ...config }, on) {
   }
   // Gives whether the server knows it.
   function set(name, value) {
-    changed[name] = value;
-    if (urls.prefer) unsent({ ...unsent(), [name]: value });
+    changed[named(name)] = value;
+    if (urls.prefer) unsent({ ...unsent(), [named(name)]: value });
     return send();
   }
   on(window, "online", send);
