@@ -230,7 +230,7 @@ def answer_without_enter(page: Page, site: Site, kind: str, study: str) -> None:
     press(page, "Enter")
     at(page, 4)
     page.get_by_label("advance automatically").check()
-    kept = "SELECT 1 FROM annotation_annotator WHERE json_extract(preferences, '$.goes_on_in')"
+    kept = "SELECT 1 FROM annotation_annotator WHERE json_extract(preferences, '$.goes_on_in') IS NOT NULL"
     until(page, lambda: bool(site.rows(kept)))  # a page that is asked for before may not know it yet
     page.reload()
     at(page, 4)
