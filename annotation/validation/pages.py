@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from datetime import datetime
 from typing import Any
@@ -16,6 +17,7 @@ from annotation.studies import overview as parts
 from annotation.validation.answers import FITTING, PAIR, PairAnswer, reason_in_words
 from benchmarks.models import PointVerdict
 from benchmarks.scoring.keypoints import ENTAILMENTS
+from benchmarks.web.pages import Mark, Segment, segments
 
 
 def page_context(task: LabelTask) -> dict[str, Any]:
@@ -25,10 +27,11 @@ def page_context(task: LabelTask) -> dict[str, Any]:
 
 def laid_out(task: LabelTask, answer: PairAnswer) -> dict[str, Any]:
     """A pair and an answer to it, stored or not."""
-    response = task.item.response
+    response, (start, end) = task.item.response, answer.snippet or (0, 0)
     return {
         "question": response.question,
-        "response_parts": _parts(response.text, answer),
+        "response_pieces": _pieces(response.text, answer),
+        "passage": response.text[start:end],
         "key_point": task.item.key_point,
         "direction": direction_of(response.question.language),
         "answer": answer,
@@ -48,12 +51,20 @@ def _reasons(answer: PairAnswer) -> list[tuple[str, str, str]]:
     ]
 
 
-def _parts(text: str, answer: PairAnswer) -> tuple[str, str, str]:
-    """The text before, inside and after the marked passage."""
-    if answer.snippet is None:
-        return text, "", ""
-    start, end = answer.snippet
-    return text[:start], text[start:end], text[end:]
+PASSAGE, SIGN, STRONG = range(3)
+MARKDOWN = re.compile(r"(\*\*)(?=\S)(.+?)(?<=\S)(\*\*)|^(#{1,6} +)(.+)$", re.MULTILINE)
+"""What is strong, and a heading, each with its signs."""
+
+
+def _pieces(text: str, answer: PairAnswer) -> list[Segment]:
+    """The whole text in pieces, since passages are places in it: Markdown is styled, and its signs are hidden."""
+    marks = [
+        Mark(*match.span(group), STRONG if group in {2, 5} else SIGN, "")
+        for match in MARKDOWN.finditer(text)
+        for group in range(1, 6)
+        if match[group]
+    ]
+    return segments(text, [*marks, *([Mark(*answer.snippet, PASSAGE, "")] if answer.snippet else [])])
 
 
 def _verdict(task: LabelTask) -> str:

@@ -5,13 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import json
+import re
 from collections import Counter
+from html import unescape
 from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
 from django.test import Client
 from django.urls import reverse
+from django.utils.html import strip_tags
 
 from annotation.labelling import recording
 from annotation.labelling.handling import TaskRefused
@@ -180,6 +183,25 @@ def test_the_page_is_blind_unless_the_study_shows_the_verdict(ben: Any, cleo: An
     say(task, "yes")
     assert EntailmentLabel.objects.get(task=task).verdict_shown
     assert results_of(shown).is_shown
+
+
+def test_a_response_is_shown_as_the_markdown_it_is_and_keeps_its_places(ben: Any, login: Any) -> None:
+    study = make([ben], make_judged())
+    task = first(study, ben)
+    text = "## Cranes\n- A **tall <b> crane** and 2 ** 3\n**open"
+    Response.objects.filter(pk=task.item.response_id).update(text=text)
+    client: Client = login(ben)
+    start = text.index("crane**")
+    client.post(
+        label_url("label-choice", task), {"answer": "yes", "start": start, "end": start + len("crane** and")}
+    )
+    page = client.get(label_url("label-task", task)).content.decode()
+    box = page.partition('<div class="response"')[2].partition(">")[2].partition("</div>")[0]
+    assert unescape(strip_tags(box)) == text
+    assert re.search(r"<strong\s*>Cranes</strong>", box)
+    marked = "".join(re.findall(r"<mark\s+data-snippet>(.*?)</mark", box, re.DOTALL))
+    assert strip_tags(marked) == "crane** and", "the passage goes on over the signs"
+    assert "2 ** 3\n**open" in box
 
 
 def test_choices_come_by_script_and_by_plain_form(ben: Any, cleo: Any, login: Any) -> None:

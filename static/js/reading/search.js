@@ -142,7 +142,8 @@ export function startSearch({ pane, parts, text, leave, signal, onCounts, onFoun
     found: (most) => hits.slice(0, most).map(([start, end], index) => {
       const { original, nodes, docs } = finder(), { number } = docs[nodes[finder().placeOf(start)].doc].dataset;
       const [before] = original.slice(Math.max(0, start - AROUND), start).match(/[^\n\0]*$/), [after] = original.slice(end, end + AROUND).match(/^[^\n\0]*/);
-      return { index, number, before, hit: original.slice(start, end), after };
+      const whole = (words, cut) => words.length < AROUND ? words : words.replace(cut, "…"); // no half words
+      return { index, number, before: whole(before, /^\S*/), hit: original.slice(start, end), after: whole(after, /\S*$/) };
     }),
   };
 }

@@ -103,26 +103,26 @@ export function startMarks(pane, editor, { send, onChange }) {
   };
 }
 
-// A list that Enter in the search box fills: each hit with what stands around it. Gives what shows or hides it.
+// A list that a search fills: each hit with what stands around it. Gives what shows or hides it, as its button does.
 export function startHits(search) {
-  const list = find("hits");
+  const list = find("hits"), button = find("list-hits");
   const put = () => {
     if (list.hidden) return;
     list.replaceChildren(...search.found(MOST_HITS).map(({ index, number, before, hit, after }) => {
       const item = document.createElement("li"), go = document.createElement("button");
       go.type = "button";
-      go.append(`[${number}] …${before}`, Object.assign(document.createElement("mark"), { textContent: hit }), `${after}…`);
+      const make = (name, content) => { const made = document.createElement(name); made.append(...content); return made; };
+      go.append(make("b", [`[${number}]`]), make("span", [before, make("mark", [hit]), after]));
       go.addEventListener("click", () => search.goTo(index));
       item.append(go);
       return item;
     }));
   };
-  return {
-    put,
-    toggle() {
-      list.hidden = !list.hidden;
-      put();
-      list.querySelector("button")?.focus();
-    },
-  };
+  function toggle() {
+    list.hidden = !list.hidden;
+    button.setAttribute("aria-pressed", String(!list.hidden));
+    put();
+  }
+  button.addEventListener("click", toggle);
+  return { put, toggle() { toggle(); list.querySelector("button")?.focus(); } };
 }

@@ -32,10 +32,20 @@ export class Snippet {
   set(place) {
     if (String(place) === String(this.place)) return;
     this.place = place;
-    const all = [...this.text];
-    if (!place) { this.box.textContent = this.text; return; }
-    const mark = document.createElement("mark");
-    mark.textContent = all.slice(...place).join("");
-    this.box.replaceChildren(all.slice(0, place[0]).join(""), mark, all.slice(place[1]).join(""));
+    for (const mark of this.box.querySelectorAll("mark")) mark.replaceWith(...mark.childNodes);
+    this.box.normalize();
+    if (!place) return;
+    const [start, end] = place.map((n) => [...this.text].slice(0, n).join("").length);
+    const walker = document.createTreeWalker(this.box, NodeFilter.SHOW_TEXT), inside = [];
+    for (let at = 0; walker.nextNode(); at += walker.currentNode.length) {
+      const from = Math.max(start - at, 0), to = Math.min(end - at, walker.currentNode.length);
+      if (from < to) inside.push([walker.currentNode, from, to]);
+    }
+    for (const [node, from, to] of inside) {
+      const range = document.createRange();
+      range.setStart(node, from);
+      range.setEnd(node, to);
+      range.surroundContents(document.createElement("mark"));
+    }
   }
 }
