@@ -350,6 +350,18 @@ def press(page: Page, keys: str) -> None:
         page.keyboard.press(key)
 
 
+AT_REST = """element => new Promise(resolve => {
+  let y = null, since = 0
+  const look = now => {
+    const { top } = element.getBoundingClientRect()
+    if (top !== y) [y, since] = [top, now]
+    now - since > 300 ? resolve() : requestAnimationFrame(look)
+  }
+  requestAnimationFrame(look)
+})"""
+"""Resolves once an element has not moved for a while, whatever could have scrolled it."""
+
+
 def at_item(page: Page, place: str | re.Pattern[str]) -> None:
     """Wait until the item of a label task that is at `place`, such as "2 / 4", stands there and takes keys."""
     expect(page.locator("[data-all] summary strong")).to_have_text(place)

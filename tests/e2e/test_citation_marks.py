@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import begin, saved, write
+from tests.e2e.conftest import begin, saved, until, write
 
 pytestmark = pytest.mark.browser
 Box = tuple[float, float, float, float]
@@ -47,7 +47,6 @@ def word_box(page: Page, word: str) -> Box:
         "Control+Home" if word in TEXT.partition("\n")[0] else "Control+End"
     )  # scrolls there
     page.evaluate(SELECT, word)
-    page.wait_for_timeout(100)  # the layer of the marks scrolls along
     shot = Image.open(io.BytesIO(page.screenshot(animations="disabled", scale="css"))).convert("RGB")
     pixels = shot.load()
     assert pixels is not None
@@ -66,9 +65,16 @@ def test_marks_lie_under_their_words(desk: Callable[[str], Page], width: int, he
     expect(page.locator("[data-marks] mark")).to_have_count(8)
     page.evaluate(PINK_SELECTION)
     for word in ("[1, 91]", "[4, 94]", "[141]"):
-        drawn = word_box(page, word)
-        [mark] = [box for text, *box in page.evaluate(MARKS) if text == word]
-        assert mark == pytest.approx(drawn, abs=5), f"The mark of {word} is at {mark}, the word at {drawn}."
+        places: list[tuple[list[float], Box]] = []
+
+        def lies_under(word: str = word, places: list[tuple[list[float], Box]] = places) -> bool:
+            drawn = word_box(page, word)
+            [mark] = [box for text, *box in page.evaluate(MARKS) if text == word]
+            places.append((mark, drawn))
+            return bool(mark == pytest.approx(drawn, abs=5))
+
+        until(page, lies_under)  # the layer of the marks scrolls along, a frame later
+        assert lies_under(), f"The mark of {word} and the word: {places[-1]}."
 
     # A longer text ends elsewhere than its marks as soon as one rule of the layout differs.
     assert page.evaluate(LAID_OUT_BY) == []

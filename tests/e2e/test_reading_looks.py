@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.e2e.conftest import Site, at_item, begin, press
+from tests.e2e.conftest import AT_REST, Site, at_item, begin, press, until
 
 pytestmark = pytest.mark.browser
 
@@ -57,17 +57,16 @@ def test_documents_are_read_in_our_serif_and_open_where_they_were_left(desk: Cal
     first, second = (rail.nth(at).get_attribute("data-jump") for at in (0, 1))
     expect(rail.first).to_have_attribute("aria-current", "true")
     page.locator(".documents").evaluate("view => view.scrollBy(0, 160)")
-    page.wait_for_timeout(300)  # once it stands still
+    page.locator(f"#doc-{first}").evaluate(AT_REST)
     left_at = page.evaluate(WHERE, first)
     rail.nth(1).click()
     expect(rail.nth(1)).to_have_attribute("aria-current", "true")
-    assert page.evaluate(WHERE, second) == pytest.approx(0, abs=5)
+    until(page, lambda: page.evaluate(WHERE, second) == pytest.approx(0, abs=5))
     rail.first.click()
-    page.wait_for_timeout(300)
-    assert page.evaluate(WHERE, first) == pytest.approx(left_at, abs=24)
+    until(page, lambda: page.evaluate(WHERE, first) == pytest.approx(left_at, abs=24))
+    page.locator(f"#doc-{first}").evaluate(AT_REST)
     rail.first.click()
-    page.wait_for_timeout(300)
-    assert page.evaluate(WHERE, first) == pytest.approx(0, abs=5), "once there, to its beginning"
+    until(page, lambda: page.evaluate(WHERE, first) == pytest.approx(0, abs=5))  # once there, to its beginning
 
 
 def test_the_list_of_documents_shows_where_hits_are_for_keys_too(desk: Callable[[str], Page]) -> None:

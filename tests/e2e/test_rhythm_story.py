@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.e2e.conftest import SECONDS, Site, at_item, press, until
+from tests.e2e.conftest import AT_REST, SECONDS, Site, at_item, press, until
 from tests.e2e.test_session_looks import serious
 from tests.e2e.test_slow_line_stories import Line, slow
 from tests.e2e.test_work_ahead import FIRST, IS_SAVED, KINDS, N_ITEMS
@@ -216,18 +216,6 @@ def phone(browser: Browser, site: Site) -> Iterator[Page]:
     site.enter(page, "theo")
     yield page
     context.close()
-
-
-AT_REST = """element => new Promise(resolve => {
-  let y = null, since = 0
-  const look = now => {
-    const { top } = element.getBoundingClientRect()
-    if (top !== y) [y, since] = [top, now]
-    now - since > 300 ? resolve() : requestAnimationFrame(look)
-  }
-  requestAnimationFrame(look)
-})"""
-"""Resolves once an element has not moved for a while, whatever could have scrolled it."""
 
 
 def test_the_phone_does_every_kind_of_label_work_by_touch_and_nothing_jumps(

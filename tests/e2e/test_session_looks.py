@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from tests.e2e.axe import ALL_RULES, CONTRAST, violations
-from tests.e2e.conftest import begin, ready, saved, write
+from tests.e2e.conftest import AT_REST, begin, ready, saved, write
 
 pytestmark = pytest.mark.browser
 VIEWS = [
@@ -86,7 +86,7 @@ def test_every_page_of_a_session_is_accessible(desk: Callable[[str], Page]) -> N
         page.set_viewport_size(window | {"height": height})
         for key in keys:
             page.keyboard.press(key)
-            page.wait_for_timeout(300)  # after whatever scrolled
+            page.locator("#documents > :last-child").evaluate(AT_REST)  # after whatever scrolled
         number = "3" if keys == "jjjj" else "2"
         expect(page.locator("[aria-current][data-jump]")).to_have_attribute("data-jump", number)
     page.reload()
