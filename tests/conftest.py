@@ -52,7 +52,7 @@ ON_POSTGRESQL = settings.DATABASES["default"]["ENGINE"].endswith("postgresql")
 ON_EVERY_DATABASE = {
     "locks, claims, leases, and what happens when they are contended": """
         test_drafting test_dealing test_budgets test_judging test_slices test_retrieving test_many_passwords
-        test_login
+        test_login test_scores
     """,
     "constraints, and rows that go with others": """
         test_removal test_erasure test_question_sets

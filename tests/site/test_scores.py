@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 import json
+import threading
 from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
 import pytest
 from django.core.cache import cache
+from django.db import connection
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Exposure
 from benchmarks import grouping
-from benchmarks.engine import judging, runs
+from benchmarks.engine import judging, runs, versions
 from benchmarks.models import AuditEvent, Haystack, Judge, JudgeRun, SentSummary, Subtopic, Summary, Verdict
 from summhay_site.api.access import make_token
 from summhay_site.models import Token
 from tests.benchmarks.engine.asking import PER_CALL, SAID, make_judge, price
-from tests.conftest import make_user
+from tests.conftest import ON_POSTGRESQL, make_user
 from tests.fake_openai import Answer, FakeServer, failing, judged, serving
 from tests.makers import make_haystack, make_summary
 
@@ -261,3 +263,40 @@ def test_nothing_of_another_group_is_scored_or_read(subtopic: Subtopic, ada: Any
     assert "no such thing" in _refused(outside.send(), 400)
     assert JudgeRun.objects.get().groups.get() == group
     assert Sender(ada).get(place).json() == sent.json()
+
+
+@pytest.mark.skipif(not ON_POSTGRESQL, reason="SQLite's writers are alone")
+@pytest.mark.django_db(transaction=True)
+def test_ten_that_send_while_workers_close_the_run_share_it_and_none_is_lost(ada: Any) -> None:
+    subtopic, now = make_haystack().subtopics.get(number=1), timezone.now()
+    wanted: dict[str, Any] = {
+        "judge": versions.default_judge(now=now),
+        "subtopic": subtopic,
+        "by": ada,
+        "now": now,
+    }
+    start, errors = threading.Barrier(12), list[Exception]()
+
+    def at_once(act: Any, *values: Any) -> None:
+        try:
+            start.wait()
+            for number in range(3):
+                act(number, *values)
+        except Exception as error:
+            errors.append(error)
+        finally:
+            connection.close()
+
+    def send(number: int, at: int) -> None:
+        judging.request_score(text=f"- {(at + number) % 6} [1].", reason="token", budget=None, **wanted)
+
+    threads = [threading.Thread(target=at_once, args=(send, at)) for at in range(10)]
+    threads += [threading.Thread(target=at_once, args=(lambda _number: work(),)) for _worker in range(2)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    work()
+    assert not errors
+    assert JudgeRun.objects.get().state == JudgeRun.State.DONE
+    assert [len(row.answers) for row in SentSummary.objects.all()] == [3] * 6
