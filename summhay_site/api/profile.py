@@ -29,7 +29,9 @@ class TokenForm(forms.Form):
     """A name, what a token opens, for how much, and its last day."""
 
     name = forms.CharField(max_length=80, help_text="Where it is used, as “notebook on the laptop”.")
-    scope = forms.ChoiceField(choices=Token.Scope.choices, required=False, help_text="Each opens nothing else.")
+    scope = forms.ChoiceField(
+        choices=Token.Scope.choices, required=False, help_text="Reading does not score, and scoring does not read."
+    )
     budget = forms.DecimalField(
         label="Budget in US dollars",
         min_value=0,

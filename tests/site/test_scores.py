@@ -128,7 +128,7 @@ def test_what_is_sent_is_in_no_list_and_changes_no_figure_and_that_it_was_scored
         name = "haystack-detail" if place == subtopic.haystack.uid else "subtopic-detail"
         assert "nobody" not in client.get(reverse(f"benchmarks:{name}", args=[place])).content.decode()
     page = client.get(reverse("benchmarks:judge-run", args=[run.uid])).content.decode()
-    assert "1 of 1 summaries judged" in page
+    assert "1 of 1 sent summaries judged" in page
     assert {"token.made", "run.requested", "summary.scored"} == set(
         AuditEvent.objects.values_list("action", flat=True)
     )

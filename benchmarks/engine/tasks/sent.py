@@ -30,7 +30,7 @@ class SentTask(Task):
     order_by = "other"
     has_offline = True
     labels = Labels(
-        progress=COVERAGE.labels.progress,
+        progress="%(done)s of %(total)s sent summaries judged",
         failed=COVERAGE.labels.failed,
         unanswered=COVERAGE.labels.unanswered,
     )
