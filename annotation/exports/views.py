@@ -8,6 +8,7 @@ from functools import partial
 from tempfile import TemporaryFile
 from typing import IO, Any
 
+import orjson
 from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
@@ -26,8 +27,9 @@ from annotation.kinds import kind_named
 from annotation.leaderboard.forms import ViewForm as BoardForm
 from annotation.leaderboard.views import shown_board
 from annotation.models import Study
+from annotation.studies.forms import is_overtaken
 from annotation.studies.kind import with_plans
-from annotation.studies.rows import archive_name
+from annotation.studies.rows import archive_name, hashed
 from benchmarks.io.schemas import summhay
 from benchmarks.io.writers import topic_of
 from benchmarks.models import Haystack
@@ -227,15 +229,20 @@ def study_report_card(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     study, now = _study(request, uid), timezone.now()
     may_write = Study.objects.for_user(request.user).filter(pk=study.pk).exists()
     rows = rows_of(described(study, now=now, with_hashes=False), stored(study, now=now)[1])
+    seen = hashed([orjson.dumps(study.card_notes, option=orjson.OPT_SORT_KEYS)])
     form = NotesForm(request.POST if request.method == "POST" else None, rows=rows)
+    is_late = is_overtaken(request, seen)
+    if is_late:
+        form.add_error(None, "Somebody saved other answers meanwhile. Save again to replace them by these.")
     if request.method == "POST" and not may_write:
         raise Http404
     if request.method == "POST" and form.is_valid():
         write_notes(study=study, notes=form.cleaned_data, by=request.user, now=now)
         messages.success(request, "Saved.")
         return redirect("annotation:study-report-card", uid=study.uid)
-    context = {"study": study, "rows": rows, "form": form if may_write else None}
-    return page(request, "annotation/report_card.html", context, status=422 if form.errors else 200)
+    context = {"study": study, "rows": rows, "form": form if may_write else None, "seen": seen}
+    status = 409 if is_late else 422 if form.errors else 200
+    return page(request, "annotation/report_card.html", context, status=status)
 
 
 class LicenceForm(forms.Form):

@@ -152,6 +152,19 @@ def test_what_researchers_write_is_kept_noted_and_in_the_archive(ada: Any, ben: 
     assert study.card_notes == {}
 
 
+def test_answers_that_somebody_else_saved_meanwhile_are_not_replaced_unseen(
+    ada: Any, ben: Any, login: Any
+) -> None:
+    study, client = make_linking_study(researcher=ada, annotators=[ben]), login(ada)
+    seen = client.get(page_of(study)).context["seen"]
+    client.post(page_of(study), {"ethics": "Board 7", "seen": seen})
+    late = client.post(page_of(study), {"conflicts": "None", "seen": seen})
+    assert (late.status_code, Study.objects.get().card_notes) == (409, {"ethics": "Board 7"})
+    again = {"conflicts": "None", "seen": late.context["seen"]}
+    assert client.post(page_of(study), again).status_code == 302
+    assert Study.objects.get().card_notes == {"conflicts": "None"}
+
+
 def test_the_card_is_its_researchers(ada: Any, ben: Any, eve: Any, login: Any) -> None:
     study = make_linking_study(researcher=ada, annotators=[ben])
     fay = make_user("fay", "researcher")
