@@ -113,7 +113,10 @@ export function startHits(search) {
       go.type = "button";
       const make = (name, content) => { const made = document.createElement(name); made.append(...content); return made; };
       go.append(make("b", [`[${number}]`]), make("span", [before, make("mark", [hit]), after]));
-      go.addEventListener("click", () => search.goTo(index));
+      go.addEventListener("click", () => {
+        if (matchMedia("(max-width: 55.99rem)").matches) toggle(); // no room for the document beside the list
+        search.goTo(index);
+      });
       item.append(go);
       return item;
     }));
