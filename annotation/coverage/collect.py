@@ -19,6 +19,7 @@ from annotation.models import (
     CoverageAdjudication,
     CoverageLabel,
     ExternalLabel,
+    ExternalVerdict,
     LabelTask,
     Membership,
     Study,
@@ -35,6 +36,7 @@ from annotation.results.table import (
 from benchmarks.engine.versions import names_of_haystack
 from benchmarks.io.schemas.summhay_parts import lines_of
 from benchmarks.models import Haystack, Judge, ModelFamily, ModelPrice, Summary, Verdict
+from benchmarks.models.querysets import counted_judges
 from benchmarks.results.computation import CannotCompute, contents, totals
 from benchmarks.scoring.pairs import mask_of
 from benchmarks.scoring.ratings import MISSING
@@ -119,12 +121,16 @@ def are_random(labels: QuerySet[CoverageLabel], study: Study | None = None) -> b
 
 
 def external_table(study: Study, *, task: str = "") -> LabelTable:
-    """External labels, with the study's categories in their order. Two queries."""
+    """External labels beside what judges said elsewhere, with the study's categories in their order."""
     rows = ExternalLabel.objects.filter(study=study, task=task).order_by("pk")
     values = rows.values_list("annotator__label", "item", "label", "cluster", "links")
+    said = ExternalVerdict.objects.filter(counted_judges("judge__"), study=study, task=task).order_by("pk")
+    verdicts = list(said.values_list("judge", "item", "label"))
     return plain_table(
         (PlainLabel(who, item, label, cluster, tuple(links)) for who, item, label, cluster, links in values),
         categories=study.categories,
+        judges=judge_raters({judge for judge, *_ in verdicts}) if verdicts else {},
+        verdicts=verdicts,
     )
 
 
@@ -381,7 +387,10 @@ class Source:
         """Facts that change whenever the labels do."""
         if self.study is not None and self.is_external:
             rows = ExternalLabel.objects.filter(study=self.study)
-            return rows.aggregate(n=Count("pk"), last=Max("pk"), total=Sum("pk")), self.study.categories
+            said = ExternalVerdict.objects.filter(counted_judges("judge__"), study=self.study)
+            return [
+                kind.aggregate(n=Count("pk"), last=Max("pk"), total=Sum("pk")) for kind in (rows, said)
+            ], self.study.categories
         labelled = self.labels.order_by().values("summary__haystack")
         return data_version(self.labels), contents(Haystack.objects.filter(pk__in=labelled))
 

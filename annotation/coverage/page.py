@@ -139,6 +139,7 @@ def _figures(look: Look) -> Figures:
 
 def _of_table(table: LabelTable, full: LabelTable, source: Source, look: Look) -> Figures:
     has_judges, reference = bool(table.judges) and len(table.codes) > 0, look.reference
+    of_summaries = has_judges and len(table.summaries) > 0
     with shared_draws():
         disputed: list[RowPosition] = positions(table, RowFilter()) if len(table.codes) else []
         top = tuple(views(table, disputed[:TOP]))
@@ -150,16 +151,16 @@ def _of_table(table: LabelTable, full: LabelTable, source: Source, look: Look) -
             judges=with_paid_time(judge_report(table, reference=reference), source.labels, table)
             if has_judges
             else None,
-            bias=bias_report(table, reference=reference) if has_judges else None,
+            bias=bias_report(table, reference=reference) if of_summaries else None,
             summary_pairs={
                 judge.key: pairs_of(table, place, reference) for place, judge in enumerate(table.judges)
             }
-            if has_judges
+            if of_summaries
             else {},
-            consistency=consistency(source.labels, table) if has_judges else (),
-            rankings=rankings(table, reference=reference) if has_judges else (),
+            consistency=consistency(source.labels, table) if of_summaries else (),
+            rankings=rankings(table, reference=reference) if of_summaries else (),
             corrected=corrected(table, judged_summaries(table, look.filters), reference=reference)
-            if has_judges
+            if of_summaries
             else (),
             top=top,
             n_disputed=len(disputed),
@@ -185,9 +186,10 @@ def everything(figures: Figures) -> dict[str, Any]:
         "judges": [],
         "bias": [],
     }
-    if figures.judges is not None and figures.bias is not None:
+    if figures.judges is not None:
         compared = judges_json(figures.judges, figures.consistency, figures.rankings, figures.corrected)
         result |= {**compared, "people": result["people"], "ceiling": compared["people"]}
+    if figures.bias is not None:
         result["bias"] = systems.as_json(figures.bias)
     return result
 

@@ -8,7 +8,8 @@ study may hold both, with known categories, and figures leave task 2 out after a
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from itertools import islice
@@ -20,8 +21,9 @@ from django.utils.translation import gettext_lazy as _
 from annotation.importing.label_studies import LABELS, PERMISSION, LabelPlan, address_of_figures
 from annotation.importing.opened import Opened
 from annotation.kinds import StudyFile
-from annotation.models import CoverageLabel, ExternalLabel, Study
+from annotation.models import CoverageLabel, ExternalLabel, ExternalVerdict, Study
 from annotation.studies.rows import PERSON, Columns, csv_file, objects, rows_of
+from benchmarks.io import mapping, published
 from benchmarks.io.formats import Format, Option
 from benchmarks.io.plan import Answer, ImportRequest
 from benchmarks.io.reading.files import File
@@ -29,7 +31,7 @@ from benchmarks.io.reading.problems import Got, Problems
 from benchmarks.io.schemas import plain_labels
 from benchmarks.io.schemas.plain_labels import Label, PlainLabels
 from benchmarks.io.schemas.topics import TopicVerdict
-from benchmarks.models import Insight, Summary
+from benchmarks.models import Insight, Judge, Summary, Verdict
 from benchmarks.scoring.summhay import COVERAGES
 from benchmarks.system_names import PREFIX
 
@@ -65,7 +67,7 @@ def told_of(study: Study) -> Iterator[Mapping[str, Any]]:
 class PlainLabelsPlan(LabelPlan[PlainLabels]):
     """Labels compared with those that the study holds."""
 
-    MODELS = (*LabelPlan.MODELS, CoverageLabel, ExternalLabel)
+    MODELS = (*LabelPlan.MODELS, Judge, CoverageLabel, ExternalLabel, Verdict, ExternalVerdict)
     TOLD = ("annotator", "task", "item", "label")
 
     def __init__(self, request: ImportRequest, problems: Problems) -> None:
@@ -73,6 +75,7 @@ class PlainLabelsPlan(LabelPlan[PlainLabels]):
         self.task = request.options.get("task", "")
         self.external: dict[tuple[str, str, str], Answer] = {}
         self.coverage: dict[tuple[str, int, int], Answer] = {}
+        self.judges: dict[str, Judge] = {}
 
     @classmethod
     def read(cls, archive: Opened) -> tuple[PlainLabels, Iterable[Mapping[str, Any]]]:
@@ -104,6 +107,10 @@ class PlainLabelsPlan(LabelPlan[PlainLabels]):
                 self._take_coverage(row, *places[row.item])
             else:
                 self._take_external(row)
+        if rows.verdicts:
+            self.kinds = tuple(dict.fromkeys((*self.kinds, "verdicts")))
+        for name in dict.fromkeys(row.annotator for row in rows.verdicts):
+            self._take_verdicts(name, [row for row in rows.verdicts if row.annotator == name], places)
 
     def _load_labels(self, study: Study) -> None:
         rows = ExternalLabel.objects.filter(study=study, annotator__user=None).values_list(
@@ -142,6 +149,37 @@ class PlainLabelsPlan(LabelPlan[PlainLabels]):
             made = self.coverage_label(row.annotator, summary, insight, incoming, raw=raw)
             self.create(made, "coverage_labels")
 
+    def _take_verdicts(self, name: str, rows: Sequence[Label], places: Mapping[str, Place]) -> None:
+        """Verdicts of the judge of this name that says nothing else, or of a new version of it."""
+        incoming: dict[Any, Any] = {}
+        for row in rows:
+            if places:
+                summary, insight = places[row.item]
+                incoming[summary.pk, insight.pk] = (row.label, self._lines(row, summary))
+            else:
+                incoming[self.task or row.task, row.item] = row.label
+        versions = [self.judges[name]] if name in self.judges else list(Judge.objects.filter(name=name))
+        known: dict[int, Any] = defaultdict(dict)
+        if places:
+            known |= published.answers_of(versions, [places[row.item][0].haystack for row in rows])
+        elif not self.is_new:
+            stored = ExternalVerdict.objects.filter(study=self.study, judge__name=name)
+            for judge_pk, task, item, label in stored.values_list("judge", "task", "item", "label"):
+                known[judge_pk][task, item] = label
+        latest = max((judge.version for judge in versions), default=0)
+        new = published.new_judge(name, config={"source": "labels"}, version=latest + 1, now=self.now)
+        same = published.version_said_by(versions, incoming, lambda judge: known.get(judge.pk, {}), new=new)
+        judge = self.judges[name] = same or self.create(new)
+        for row, (place, answer) in zip(rows, incoming.items(), strict=True):
+            if place in known.get(judge.pk, ()):
+                self.unchanged["verdicts"] += 1
+            elif places:
+                verdict = TopicVerdict(places[row.item][1].key, *answer)
+                self.create(published.new_verdict(judge, *places[row.item], verdict, now=self.now), "verdicts")
+            else:
+                about = {"task": place[0], "item": place[1], "label": answer, "imported_at": self.now}
+                self.create(ExternalVerdict(study=self.study, judge=judge, **about), "verdicts")
+
     def _is_new(self, known: dict[Any, Answer], place: Any, answer: Answer, row: Label, kind: str) -> bool:
         def worded(said: Answer) -> str:
             return f"“{said[0]}” with its links and cluster"
@@ -159,9 +197,10 @@ class PlainLabelsPlan(LabelPlan[PlainLabels]):
 
 def _places(rows: PlainLabels, *, task: str, problems: Problems) -> dict[str, Place]:
     """Where each item is, if all of them are summaries and insights of this site; else nothing."""
-    if task or not set(rows.categories) <= set(COVERAGES) or any(label.task for label in rows.labels):
+    labels = (*rows.labels, *rows.verdicts)
+    if task or not set(rows.categories) <= set(COVERAGES) or any(label.task for label in labels):
         return {}
-    items = dict.fromkeys(label.item for label in rows.labels)
+    items = dict.fromkeys(label.item for label in labels)
     split = {item: [part.strip() for part in item.rpartition("/")] for item in items}
     named = {item: (summary, insight) for item, (summary, _slash, insight) in split.items() if summary and insight}
     summaries = _summaries({summary for summary, _insight in named.values()})
@@ -225,6 +264,13 @@ def _parse(file: File, problems: Problems, options: Mapping[str, str]) -> PlainL
         return plain_labels.read(rows, categories=categories, task=options.get("task", ""), problems=problems)
 
 
+STUDY = Option("study", "Name of the study", "Created if there is none with this name.", is_required=True)
+CATEGORIES = Option(
+    "categories",
+    "Categories",
+    "All labels that the task allows, in their order, as a,b,c; by default those of the file.",
+    max_length=2000,
+)
 PLAIN_LABELS = Format(
     name="labels",
     title="Plain labels",
@@ -236,16 +282,11 @@ PLAIN_LABELS = Format(
     example=plain_labels.EXAMPLE,
     parse=_parse,
     plan=PlainLabelsPlan,
-    kinds=("labels", "coverage_labels"),
+    kinds=("labels", "coverage_labels", "verdicts"),
     address=address_of_figures,
     options=(
-        Option("study", "Name of the study", "Created if there is none with this name.", is_required=True),
-        Option(
-            "categories",
-            "Categories",
-            "All labels that the task allows, in their order, as a,b,c; by default those of the file.",
-            max_length=2000,
-        ),
+        STUDY,
+        CATEGORIES,
         Option(
             "task",
             _("Task"),
@@ -257,4 +298,34 @@ PLAIN_LABELS = Format(
         ),
     ),
     permission=PERMISSION,
+)
+
+
+def _parse_mapped(file: File, problems: Problems, options: Mapping[str, str]) -> PlainLabels:
+    rows = mapping.rows_of(file, problems, options)
+    categories = plain_labels.split_categories(problems.look["mapping"]["categories"])
+    return plain_labels.read(rows, categories=categories, problems=problems)
+
+
+TOOL_LABELS = replace(
+    PLAIN_LABELS,
+    name="tool-labels",
+    title="Labels of other tools",
+    description=(
+        "The export of Label Studio, Argilla, Potato, doccano or Prodigy, assignments of nuggetizer, or a table. "
+        "You see what its columns become, can change that, and keep it under a name for the next file."
+    ),
+    extensions=(".json", ".jsonl", ".csv", ".tsv"),
+    example="",
+    parse=_parse_mapped,
+    options=(
+        STUDY,
+        CATEGORIES,
+        Option(
+            "mapping",
+            "Mapping",
+            "The name of a remembered one; by default one that fits the file, else a guess that you can change.",
+            max_length=20_000,
+        ),
+    ),
 )

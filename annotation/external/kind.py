@@ -9,7 +9,7 @@ from django.utils.translation import gettext_lazy
 
 from annotation.approvals import pages as approvals
 from annotation.coverage.results import RESULTS
-from annotation.external.files import PLAIN_LABELS, PlainLabelsPlan, files_of, told_of
+from annotation.external.files import PLAIN_LABELS, TOOL_LABELS, PlainLabelsPlan, files_of, told_of
 from annotation.kinds import SUMMARIES, StudyKind, kinds, register, results_tab
 from annotation.models import Study
 
@@ -24,7 +24,7 @@ class External(StudyKind):
     study_page = "annotation:study-figures"
     tabs = (results_tab("agreement", gettext_lazy("Agreement"), "annotation:study-figures"), approvals.TAB)
     files = staticmethod(files_of)
-    formats = (PLAIN_LABELS,)
+    formats = (PLAIN_LABELS, TOOL_LABELS)
     archive_plan = PlainLabelsPlan
     told_of = staticmethod(told_of)
 

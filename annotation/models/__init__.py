@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from annotation.models.adjudication import CoverageAdjudication
 from annotation.models.approvals import JudgeApproval
-from annotation.models.labels import CoverageLabel, ExternalLabel, UnlinkedLabel, UnlinkedReason
+from annotation.models.labels import CoverageLabel, ExternalLabel, ExternalVerdict, UnlinkedLabel, UnlinkedReason
 from annotation.models.publications import Publication
 from annotation.models.rating import RatingLabel, RatingPlan
 from annotation.models.recruitment import (
@@ -82,6 +82,7 @@ __all__ = [
     "Exclusion",
     "Exposure",
     "ExternalLabel",
+    "ExternalVerdict",
     "Grounded",
     "GrowthCheck",
     "Guideline",

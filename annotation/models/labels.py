@@ -15,7 +15,7 @@ from django.db.models import Q
 from annotation.models.answers import Answer
 from annotation.models.studies import Annotator, Study
 from annotation.models.tasks import LabelTask
-from benchmarks.models import Insight, Summary
+from benchmarks.models import Insight, Judge, Summary
 from benchmarks.scoring.summhay import COVERAGES, COVERED, Coverage
 
 
@@ -83,6 +83,28 @@ class ExternalLabel(models.Model):
         constraints = [
             models.UniqueConstraint(
                 fields=["study", "annotator", "task", "item"], name="external_label_once_per_item"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.item}: {self.label}"
+
+
+class ExternalVerdict(models.Model):
+    """What a judge said elsewhere of an item of external labels: a prediction or suggestion in a tool's file."""
+
+    study = models.ForeignKey(Study, on_delete=models.CASCADE, related_name="external_verdicts")
+    judge = models.ForeignKey(Judge, on_delete=models.CASCADE, related_name="external_verdicts")
+    task = models.CharField(max_length=40, blank=True)
+    item = models.CharField(max_length=300)
+    label = models.CharField(max_length=120)
+    imported_at = models.DateTimeField()
+
+    class Meta:
+        ordering = ["study", "item", "judge"]
+        constraints = [
+            models.UniqueConstraint(
+                fields=["study", "judge", "task", "item"], name="external_verdict_once_per_item"
             ),
         ]
 

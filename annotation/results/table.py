@@ -314,8 +314,18 @@ class UnknownLabel(ValueError):
     """A label that is none of the categories."""
 
 
-def plain_table(rows: Iterable[PlainLabel], *, categories: Sequence[str]) -> LabelTable:
-    """Arrays of external labels; without a cluster an item is its own."""
+def plain_table(
+    rows: Iterable[PlainLabel],
+    *,
+    categories: Sequence[str],
+    judges: Mapping[Any, Rater] | None = None,
+    verdicts: Iterable[tuple[Any, str, str]] = (),
+) -> LabelTable:
+    """Arrays of external labels; without a cluster an item is its own.
+
+    `verdicts` are (key of the judge, item, label), of items that people labelled.
+    """
+    judges = judges or {}
     code_of = {label: code for code, label in enumerate(categories)}
     people: dict[str, int] = {}
     items: dict[str, int] = {}
@@ -334,20 +344,24 @@ def plain_table(rows: Iterable[PlainLabel], *, categories: Sequence[str]) -> Lab
         mask = sum(1 << bits.setdefault((row.item, link), len(bits)) for link in set(row.links))
         cells.append((items[row.item], person, code_of[row.label], mask))
     place = {clusters[name]: number for number, name in enumerate(sorted(clusters))}
-    shape = (len(items), len(people))
+    shape = (len(items), len(people) + len(judges))
     codes = np.full(shape, MISSING, dtype=np.int64)
     links = np.zeros(shape, dtype=object)
     for item, person, code, mask in cells:
         codes[item, person], links[item, person] = code, mask
+    columns = {key: len(people) + column for column, key in enumerate(judges)}
+    for key, item_name, label in verdicts:
+        if item_name in items:
+            codes[items[item_name], columns[key]] = code_of.get(label, MISSING)
     summary_codes = np.full(len(items), -1, dtype=np.int64)
     table = LabelTable(
         categories=tuple(categories),
         people=tuple(Rater(name, name, name) for name in people),
-        judges=(),
+        judges=tuple(judges.values()),
         codes=codes,
         links=links,
         is_single=links.astype(bool),
-        versions=np.zeros(shape, dtype=np.int64),
+        versions=np.zeros((len(items), len(people)), dtype=np.int64),
         clusters=np.array([place[number] for number in cluster_of], dtype=np.int64),
         n_clusters=len(clusters),
         cluster_unit="items" if len(clusters) == len(items) else "clusters",
@@ -355,7 +369,7 @@ def plain_table(rows: Iterable[PlainLabel], *, categories: Sequence[str]) -> Lab
         insights=summary_codes,
         summaries=(),
         items=tuple(items),
-        n_invalid=(),
+        n_invalid=(0,) * len(judges),
     )
     return table.in_order_of_content()
 

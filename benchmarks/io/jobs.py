@@ -19,6 +19,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import IO, Any
 
+import orjson
 from django.conf import settings
 from django.core.files import File as StoredFile
 from django.core.files.storage import Storage, storages
@@ -30,6 +31,7 @@ from benchmarks.access.sight import WHOLE_SITE, seeing
 from benchmarks.access.sight import of as sight_of
 from benchmarks.engine.runs import Lease
 from benchmarks.io.formats import get_format
+from benchmarks.io.mapping import BY
 from benchmarks.io.plan import ImportRequest
 from benchmarks.io.reading.files import File, megabytes
 from benchmarks.io.running import import_files
@@ -114,6 +116,8 @@ Clock = Callable[[], datetime]
 State = ImportJob.State
 GROUP = "group"
 """Among the options of a job: the research group, by primary key, that what is new belongs to."""
+OPEN = Q(state=State.CHECKED) | Q(state=State.FAILED, report__has_key="look")
+"""Jobs whose file waits for somebody: to confirm it, or to say how its columns are to be read."""
 WORKING = (State.UPLOADED, State.QUEUED, State.RUNNING)
 """States in which there is a step to take."""
 
@@ -194,6 +198,17 @@ def confirm(*, job: ImportJob) -> None:
     job.refresh_from_db()
 
 
+def read_anew(*, job: ImportJob, options: Mapping[str, Any]) -> None:
+    """Have a file checked again with these options as well; raises `JobMovedOn` when it is not waiting."""
+    report = {**job.report, "options": {**job.report["options"], **options}}
+    changed = ImportJob.objects.filter(OPEN, pk=job.pk).update(
+        state=State.UPLOADED, claimed_at=None, n_done=0, finished_at=None, report=report
+    )
+    if not changed:
+        raise JobMovedOn("This file is not waiting to be read anew; the page shows where it stands now.")
+    job.refresh_from_db()
+
+
 def discard(*, job: ImportJob, now: datetime) -> None:
     """Forget a job and its file; raises `JobMovedOn` while somebody works on it."""
     deleted, _counts = ImportJob.objects.filter(LEASE.free(now) | ~Q(state__in=WORKING), pk=job.pk).delete()
@@ -242,7 +257,7 @@ def _work(job: ImportJob, *, clock: Clock, dry_run: bool) -> tuple[dict[str, Any
             ImportJob.objects.filter(pk=job.pk).update(n_done=done, claimed_at=now)
 
     with on_disk(job.file_path) as path:
-        options = job.report.get("options", {})
+        options: dict[str, Any] = {**job.report.get("options", {}), BY: job.created_by_id}
         request = ImportRequest(now=clock(), options=options, actor=job.created_by, group=options.get(GROUP))
         with seeing(WHOLE_SITE if job.created_by is None else sight_of(job.created_by)):
             report = import_files(
@@ -255,12 +270,16 @@ def _work(job: ImportJob, *, clock: Clock, dry_run: bool) -> tuple[dict[str, Any
 
 
 def _finish(job: ImportJob, *, state: str, report: dict[str, Any], now: datetime) -> None:
-    kept = {"options": job.report.get("options", {}), **report}
+    options = job.report.get("options", {})
+    if look := report.get("look"):  # what was shown is what is imported, whatever is remembered meanwhile
+        mapping = orjson.dumps(look["mapping"]).decode()
+        options = {**options, "mapping": mapping, "mapping_name": look["name"]}
+    kept = {"options": options, **report}
     is_over = state in {State.DONE, State.FAILED}
     ImportJob.objects.filter(pk=job.pk).update(
         state=state, report=kept, claimed_at=None, n_done=job.n_total, finished_at=now if is_over else None
     )
-    if is_over:
+    if is_over and not (state == State.FAILED and "look" in report):
         delete(job.file_path)
 
 
@@ -271,8 +290,8 @@ def waiting_jobs(*, now: datetime) -> list[uuid.UUID]:
 
 
 def forget_unconfirmed(*, now: datetime) -> int:
-    """Delete checked files that nobody confirmed for a week, with their jobs."""
-    rows = ImportJob.objects.filter(state=State.CHECKED, created_at__lt=now - KEEP_UNCONFIRMED)
+    """Delete files that waited for somebody for a week, with their jobs."""
+    rows = ImportJob.objects.filter(OPEN, created_at__lt=now - KEEP_UNCONFIRMED)
     n_forgotten = 0
     for job in rows:
         discard(job=job, now=now)

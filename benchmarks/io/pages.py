@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 from uuid import UUID
 
+import orjson
 from django import forms
 from django.conf import settings
 from django.contrib import messages
@@ -17,7 +18,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchmarks.engine.wakeup import enqueue
-from benchmarks.io import jobs
+from benchmarks.io import jobs, mapping
 from benchmarks.io.formats import FORMATS, Format, get_format, kind_in_words
 from benchmarks.models import ImportJob
 from benchmarks.web.downloads import CSV_TYPE, download
@@ -139,7 +140,10 @@ HAYSTACK = "summhay"
 @requires(ADD)
 def import_job(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """Where a file stands; the fragment is polled while somebody works on it."""
-    job = get_object_or_404(ImportJob.objects.for_user(request.user), uid=uid)
+    return _job_page(request, get_object_or_404(ImportJob.objects.for_user(request.user), uid=uid))
+
+
+def _job_page(request: HtmxHttpRequest, job: ImportJob, form: mapping.MappingForm | None = None) -> HttpResponse:
     entry = get_format(job.format)
     report = job.report
     working = job.state in jobs.WORKING
@@ -148,11 +152,18 @@ def import_job(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         for kind in report.get("created", ())
     ]
     options = report.get("options", {})
+    if form is None and report.get("look"):
+        form = mapping.MappingForm(look=report["look"])
     context = {
         "job": job,
         "working": working,
+        "form": form if job.state in {job.State.CHECKED, job.State.FAILED} else None,
         "report": report,
-        "options": [(option.label, options[option.name]) for option in entry.options if options.get(option.name)],
+        "options": [
+            (option.label, options[option.name])
+            for option in entry.options
+            if options.get(option.name) and option.name != "mapping"
+        ],
         "counts": counts,
         "nothing_new": not any(created or updated for _kind, created, _unchanged, updated in counts),
         "results": [(result["title"], entry.address(result["id"])) for result in report.get("results", ())],
@@ -167,6 +178,30 @@ def import_confirm(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     job = get_object_or_404(ImportJob.objects.for_user(request.user), uid=uid)
     try:
         jobs.confirm(job=job)
+    except jobs.JobMovedOn as moved_on:
+        messages.warning(request, str(moved_on))
+    else:
+        start(job)
+    return redirect("benchmarks:import-job", job.uid)
+
+
+@require_POST
+@requires(ADD)
+def import_mapping(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
+    """Read a file's columns as chosen, and remember the choice if it has a name."""
+    job = get_object_or_404(ImportJob.objects.for_user(request.user), uid=uid, report__has_key="look")
+    form = mapping.MappingForm(request.POST, look=job.report["look"])
+    if not form.is_valid():
+        response = _job_page(request, job, form)
+        response.status_code = 422
+        return response
+    chosen, name = form.mapping(), form.cleaned_data["name"]
+    if name:
+        group = job.report["options"].get(jobs.GROUP)
+        about = {"tool": job.report["look"]["tool"], "mapping": chosen, "group_id": group}
+        mapping.remember(name=name, about=about, by=request.user, now=timezone.now())
+    try:
+        jobs.read_anew(job=job, options={"mapping": orjson.dumps(chosen).decode(), "mapping_name": name})
     except jobs.JobMovedOn as moved_on:
         messages.warning(request, str(moved_on))
     else:

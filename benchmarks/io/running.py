@@ -106,6 +106,7 @@ class Report:
             "results": [asdict(result) for result in self.results],
             "into": [asdict(destination) for destination in self.into],
             "dry_run": self.dry_run,
+            **({"look": self.problems.look} if self.problems.look else {}),
         }
 
 

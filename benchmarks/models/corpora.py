@@ -238,6 +238,29 @@ class ImportJob(models.Model):
         return f"{self.file_name} ({self.state})"
 
 
+class ImportMapping(models.Model):
+    """How files of a tool are read as labels, by name: for its maker, and its research group if it has one."""
+
+    name = models.CharField(max_length=80)
+    tool = models.CharField(max_length=40)
+    mapping: models.JSONField[Any, Any] = models.JSONField()
+    created_by = models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+"
+    )
+    saved_at = models.DateTimeField()
+    group = group_field()
+
+    SEEN_BY = "group"
+    objects: ClassVar[models.Manager[ImportMapping]] = FencedQuerySet.as_manager()
+
+    class Meta:
+        ordering = ["-saved_at"]
+        constraints = [models.UniqueConstraint(fields=["created_by", "name"], name="importmapping_name_unique")]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 class UploadPiece(models.Model):
     """A megabyte of an uploaded file, where uploads wait in the database (`benchmarks/io/jobs.py`)."""
 

@@ -10,6 +10,7 @@ from benchmarks.models import (
     Generator,
     Haystack,
     ImportJob,
+    ImportMapping,
     Judge,
     JudgeRun,
     ModelFamily,
@@ -48,7 +49,7 @@ HELD = (
 
 ACTS = (
     *(Acts(model, ("created_by",)) for model in (Haystack, ImportJob, Question, Judge, Summarizer, Generator)),
-    *(Acts(model, ("created_by",)) for model in (ModelFamily, ModelPrice, Retrieval, SourceSample)),
+    *(Acts(model, ("created_by",)) for model in (ImportMapping, ModelFamily, ModelPrice, Retrieval, SourceSample)),
     Acts(ResearchGroup, ("created_by", "members")),
     Acts(JudgeRun, ("requested_by",)),
     Acts(ResponsePointCheck, ("made_by",)),

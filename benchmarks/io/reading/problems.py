@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass, field
 from enum import StrEnum
+from typing import Any
 
 from benchmarks.io.reading.strict_json import Flawed
 
@@ -61,11 +62,15 @@ class KindCount:
 
 @dataclass(slots=True)
 class Problems:
-    """Collects problems; counts all of them, keeps the first few of each kind. `file` is the one being read."""
+    """Collects problems; counts all of them, keeps the first few of each kind. `file` is the one being read.
+
+    `look` is how a file was read whose columns can be mapped, for whoever maps them.
+    """
 
     file: str = ""
     counts: dict[tuple[Level, str], int] = field(default_factory=dict)
     examples: dict[tuple[Level, str], list[Problem]] = field(default_factory=dict)
+    look: dict[str, Any] = field(default_factory=dict)
 
     def error(self, kind: str, where: str, name: str, *, expected: str, got: object, message: str = "") -> None:
         """Record what makes the file unusable."""
@@ -86,6 +91,7 @@ class Problems:
 
     def extend(self, other: Problems) -> None:
         """Add what was found in another file."""
+        self.look = self.look or other.look
         for key, count in other.counts.items():
             self.counts[key] = self.counts.get(key, 0) + count
             kept = self.examples.setdefault(key, [])

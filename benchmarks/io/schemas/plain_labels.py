@@ -56,6 +56,12 @@ def _as_cell(value: Any) -> Any:
     return str(value) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
 
+def _as_truth(value: Any) -> Any:
+    """A cell of CSV as it stands in JSON."""
+    words = {"true": True, "false": False, "": False}
+    return words.get(value.strip().lower(), value) if isinstance(value, str) else value or False
+
+
 def _cell(name: str) -> Any:
     """A text of CSV, or a number that stands for it, without the space around it."""
     least, most = int(name in REQUIRED), LENGTHS[name]
@@ -77,6 +83,9 @@ class LabelRow(Part):
     label: _cell("label")  # type: ignore[valid-type]
     cluster: _cell("cluster") = ""  # type: ignore[valid-type]
     task: _cell("task") = ""  # type: ignore[valid-type]
+    is_judge: Annotated[bool, BeforeValidator(_as_truth), Expected("true of what a model said, or nothing")] = (
+        False
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +99,17 @@ class Label:
     cluster: str
     task: str
     links: tuple[int | str, ...]
+    is_judge: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class PlainLabels:
-    """All labels of a file and the categories they are of, in ordinal order."""
+    """What people and judges say in a file, and the categories it is of, in ordinal order."""
 
     labels: tuple[Label, ...]
     categories: tuple[str, ...]
     n_missing: int
+    verdicts: tuple[Label, ...] = ()
 
 
 def split_categories(text: str) -> tuple[str, ...]:
@@ -126,7 +137,7 @@ def read(
     where they are found, since an unused category changes figures.
     """
     problems = Problems() if problems is None else problems
-    labels: dict[tuple[str, str, str], Label] = {}
+    labels: dict[tuple[str, str, str, bool], Label] = {}
     n_missing, fields = 0, set[str]()
     for where, row in rows:
         fields |= row.keys()
@@ -136,7 +147,7 @@ def read(
             n_missing += 1
             problems.warning("no_label", where, "label", expected="a label", got=written, message=NO_LABEL)
         elif (label := _label(where, row, categories, task, problems)) is not None:
-            first = labels.setdefault((label.annotator, label.task, label.item), label)
+            first = labels.setdefault((label.annotator, label.task, label.item, label.is_judge), label)
             if first is not label:
                 expected = f"one label of {label.annotator} for {label.item}"
                 got = Got(f"another one after {first.where}")
@@ -154,7 +165,8 @@ def read(
     known = _known_categories(good, task)
     if known != POINT_CATEGORIES:
         known = tuple(categories) or known or _found_categories(good, problems)
-    return PlainLabels(good, known, n_missing)
+    people, judges = ([row for row in good if row.is_judge is is_judge] for is_judge in (False, True))
+    return PlainLabels(tuple(people), known, n_missing, tuple(judges))
 
 
 def _warn_of_alike(labels: Sequence[Label], problems: Problems, *, has_categories: bool) -> None:

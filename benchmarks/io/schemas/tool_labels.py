@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import io
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO, ClassVar, TypeVar, Unpack
@@ -464,8 +464,8 @@ def mapped(sheet: Sheet, mapping: MappingPart) -> Iterator[Numbered]:
         yield where, plain
 
 
-def look(sheet: Sheet, mapping: MappingPart, rows: Sequence[Numbered]) -> dict[str, Any]:
-    """What the page of an import shows: columns, the values of each question, and the first rows of labels."""
+def look(sheet: Sheet, mapping: MappingPart) -> dict[str, Any]:
+    """What the page of an import shows: columns, and the values of each question."""
     values = sheet.values(mapping.label)
     return {
         "tool": sheet.tool,
@@ -475,5 +475,4 @@ def look(sheet: Sheet, mapping: MappingPart, rows: Sequence[Numbered]) -> dict[s
             question: list(counts.items()) if _are_labels(counts) else []
             for question, counts in sorted(values.items())
         },
-        "rows": [{name: shown(cell or "") for name, cell in row.items()} for _where, row in rows[:MOST_SHOWN]],
     }
