@@ -11,7 +11,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import messages
-from django.db.models import QuerySet
+from django.db.models import Exists, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
@@ -19,7 +19,7 @@ from django.utils.text import slugify
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation import clock
-from annotation.models import CreditRequest, Session, SessionEvent, Snapshot, Study
+from annotation.models import CreditRequest, Session, SessionEvent, Snapshot, Study, TypedText
 from annotation.studies.forms import ReasonForm
 from annotation.studies.scope import study_of
 from annotation.writing import files, late, packing, settling
@@ -259,15 +259,18 @@ def build(*, session: Session, judge: Judge, present_only: bool) -> dict[str, An
     """Gather timeline, snapshots, scores and records of a session that has the facts that results need."""
     [result] = results_of(sessions=[session], judge=judge, present_only=present_only)
     last = result.final or (result.snapshots[-1] if result.snapshots else None)
-    checks = Snapshot.objects.filter(session=session, kind=Snapshot.Kind.FINAL)
-    copied, jumps = checks.values_list("copy_check__lines", "growth_check__jumps").first() or (None, None)
+    if session.as_typed_at is None:
+        late.note_typed(now=timezone.now(), sessions=Session.objects.filter(pk=session.pk))
+    has_typed = Exists(TypedText.objects.filter(session=session))
+    finals = Snapshot.objects.filter(session=session, kind=Snapshot.Kind.FINAL).annotate(has_typed=has_typed)
+    checks = finals.values_list("copy_check__lines", "growth_check__jumps", "has_typed")
+    copied, jumps, came_later = checks.first() or (None, None, False)
     recorded = packing.rows_of(packing.Table.EVENTS, [session.pk], _EVENT)
     events = [SessionEvent(**row) for row in islice(recorded, MAX_POINTS)]
     revisions = packing.rows_of(packing.Table.REVISIONS, [session.pk], _SAVE)
     saved = [tuple(row[name] for name in _SAVE) for row in islice(revisions, MAX_POINTS)]
     may_be_late = len(saved) == MAX_POINTS or any(code == SessionClosed.code for _a, _ms, code, _rev in saved)
-    late.note_typed(now=timezone.now(), sessions=Session.objects.filter(pk=session.pk))
-    typed = session.typed_texts.select_related("snapshot")
+    typed = session.typed_texts.select_related("snapshot") if came_later else ()
     return {
         "session": session,
         "active_ms": last_known_ms(session),
