@@ -51,7 +51,9 @@ def publish(page: Page, results: str, *, address: str = "", is_indexed: bool = F
 
 def test_published_results_are_read_framed_and_taken_back(site: Site, browser: Browser) -> None:
     context = browser.new_context(base_url=site.url, locale="en-GB")
-    context.set_default_timeout(4 * SECONDS * 1000)
+    context.set_default_timeout(
+        12 * SECONDS * 1000
+    )  # publishing computes figures and draws, here within the request
     ada = context.new_page()
     site.enter(ada, "ada")
     results = f"/studies/{site.scenes['scene_charts.prepare']['study']}/figures/?view=judges"
