@@ -14,17 +14,17 @@ from pathlib import Path
 
 CORE = ("annotation", "benchmarks", "summhay_site")
 BOUNDS = {
-    "lines": 123_242,
-    "files": 613,
-    "lines of the core": 106_912,
-    "lines of extensions": 12_937,
-    "lines of the bench": 3_212,
-    "net lines": 77_291,
-    "modules with one importer": 76,
-    "modules under 80 lines": 45,
-    "dataclasses": 644,
+    "lines": 126_957,
+    "files": 642,
+    "lines of the core": 109_337,
+    "lines of extensions": 14_150,
+    "lines of the bench": 3_259,
+    "net lines": 79_650,
+    "modules with one importer": 86,
+    "modules under 80 lines": 50,
+    "dataclasses": 655,
     "modules outside kinds that name one": 0,
-    "lines of tests": 76_650,
+    "lines of tests": 78_681,
 }
 EXEMPT = re.compile(
     r"/(migrations|management/commands)/|(__init__|apps|urls|admin|kind|tasks)\.py$|^bench/|^[^/]+$"

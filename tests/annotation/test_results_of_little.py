@@ -274,6 +274,13 @@ def reported(name: str, *arguments: str) -> str:
         return ""
 
 
+CHOSEN = {
+    "/leaderboard/": "?dataset=long&format=nuggetizer&licence=CC0-1.0",
+    "/questions/recall/": "?dataset=long2rag&format=nuggetizer&licence=CC0-1.0",
+}
+"""Queries of files whose format is to be chosen."""
+
+
 @pytest.mark.parametrize("amount", TRIED)
 def test_every_page_and_file_of_benchmarks_opens(amount: str, ada: Any, ben: Any, cleo: Any, login: Any) -> None:
     make_benchmarks(amount, (ben, cleo))
@@ -282,7 +289,7 @@ def test_every_page_and_file_of_benchmarks_opens(amount: str, ada: Any, ben: Any
         for start in ("/leaderboard/", "/questions/recall/")
         for route, name in routes(start)
         for file in (FILES[name] if "<str:" in route else ("",))
-        for query in ("", "?dataset=long")
+        for query in ("", CHOSEN[start] if route.endswith("other-programs.zip") else "?dataset=long")
     ]
     under = ("/leaderboard/", "/questions/", "/corpora/")
     walk = walked(login(ada), addresses, under=under, in_every_way=AT_NIGHT or amount == ALL)

@@ -20,7 +20,7 @@ import django
 
 FOLDER = Path(__file__).parent
 ROOT = FOLDER.parents[1]
-KEPT = {"benchmarks.Verdict": 80, "benchmarks.PointVerdict": 60}
+KEPT = {"benchmarks.Verdict": 80, "benchmarks.PointVerdict": 60, "benchmarks.Result": 5}
 """Of these the demo has so many that only the first are stored."""
 
 
@@ -106,11 +106,18 @@ PLAIN: dict[str, Any] = {
     "DecimalField": Decimal(1),
     "DateTimeField": datetime(2026, 1, 1, tzinfo=UTC),
     "DateField": date(2026, 1, 1),
+    "JSONField": {},
+    "BinaryField": b"a",
 }
 SPECIAL: dict[str, dict[str, Any]] = {
     "benchmarks.JudgeCall": {"response_format": "json_schema", "state": "failed"},
     "benchmarks.SummaryRating": {"aspect": "overall", "value": 3},
+    "benchmarks.KeyPointVerdict": {"judgment": "grounded", "answer": "yes"},
     "annotation.CoverageAdjudication": {"coverage": "none", "is_linked": False},
+    "annotation.JudgeApproval": {"dataset": "a", "absolute": "safe", "ranking": "safe"},
+    "annotation.PackedRows": {"table": "events"},
+    "annotation.RecruitmentLink": {"id_parameter": "a", "completion_code": "a"},
+    "annotation.Removal": {"mode": "deleted"},
     "annotation.LabelKey": {"coverage": "none"},
     "annotation.PointAdjudication": {"grounded": "no"},
     "annotation.DatasetVersion": {"rule": "majority"},
