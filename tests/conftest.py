@@ -8,6 +8,7 @@ from __future__ import annotations
 import fcntl
 import gc
 import os
+import re
 import shutil
 import sqlite3
 import subprocess
@@ -46,6 +47,7 @@ hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
 
 ROOT = Path(__file__).resolve().parents[1]
 NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
+ITS_MODELS = re.compile(r"^from extensions\.(\w+)\.models import", re.MULTILINE)
 EXTENSIONS = {path.parent.name for path in ROOT.glob("extensions/*/apps.py")}
 IN_WORKER = "PYTEST_XDIST_WORKER" in os.environ
 ON_POSTGRESQL = settings.DATABASES["default"]["ENGINE"].endswith("postgresql")
@@ -89,8 +91,10 @@ def pytest_xdist_auto_num_workers() -> int:
 
 def pytest_ignore_collect(collection_path: Path) -> bool | None:
     """Leave out tests of extensions that are not there. On PostgreSQL do not even import what would not run."""
-    path = collection_path
-    if {*path.relative_to(ROOT).parts[1:2]} & (EXTENSIONS - set(settings.EXTENSIONS)):
+    path, off = collection_path, EXTENSIONS - set(settings.EXTENSIONS)
+    if {*path.relative_to(ROOT).parts[1:2]} & off:
+        return True
+    if off and path.match("test_*.py") and set(ITS_MODELS.findall(path.read_text())) & off:
         return True
     if not ON_POSTGRESQL or os.environ.get("TEST_EVERYTHING") or not path.match("test_*.py") or path.stem in NAMED:
         return None

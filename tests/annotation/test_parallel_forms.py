@@ -294,6 +294,7 @@ def test_forms_are_not_switched_while_there_are_tasks(forms_study: Study, ada: A
 
 
 @pytest.mark.django_db
+@pytest.mark.needs("synthesis")
 def test_each_subtopic_of_a_half_of_a_pack_is_apart_from_each_of_the_other(tmp_path: Path, ben: Any) -> None:
     for seed, unlike in ((1, ()), (2, ("--unlike=1",))):
         made = tmp_path / f"{seed}.json"

@@ -225,4 +225,4 @@ def test_a_rating_study_takes_summaries_of_sources(ada: Any, login: Any) -> None
         reverse("annotation:study-takes", args=["rating"]),
         {"corpora": "law", "with_systems": "on", "way": "all", "systems": "gull"},
     )
-    assert "All 4 summaries of law" in counted.text
+    assert "All 4 matching summaries of law" in counted.text

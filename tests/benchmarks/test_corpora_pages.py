@@ -284,6 +284,7 @@ def test_only_an_admin_deletes_and_everything_goes_along(now: datetime, ada: Any
     assert event.detail["documents"] == 12
 
 
+@pytest.mark.needs("synthesis")
 def test_a_haystack_on_which_rows_of_an_absent_extension_stand_is_not_deleted_and_the_page_names_it(
     now: datetime, eve: Any, login: Login
 ) -> None:

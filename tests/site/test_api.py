@@ -179,7 +179,7 @@ def test_four_roles_get_no_server_error_and_nothing_of_another_group_anywhere(
             path = path.replace("{dataset}", SECRET).replace("{address}", "x")
             for who, program in programs["score" if is_scoring else "read"].items():
                 response = program.post(path, body) if "post" in operations else program.get(path)
-                answer = _body(response).decode()
+                answer = _body(response).decode(errors="replace")  # an archive is no text
                 assert response.status_code < 500, (who, path, answer[:300])
                 if who not in ("bob", "eve"):
                     assert SECRET not in answer, (who, path)

@@ -58,6 +58,7 @@ def actions() -> set[str]:
     return found
 
 
+@pytest.mark.needs("synthesis")
 def test_every_action_that_the_code_records_has_a_sentence() -> None:
     recorded = actions()
     assert len(recorded) > 40

@@ -35,6 +35,7 @@ def _below(kind: Any) -> Iterator[Any]:
         yield from _below(child)
 
 
+@pytest.mark.needs("synthesis")
 def test_no_field_of_any_form_has_a_message_of_django() -> None:
     ours = {str(text) for messages in MESSAGES.values() for text in messages.values()}
     found = _forms()

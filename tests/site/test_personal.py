@@ -147,6 +147,7 @@ def test_erasing_does_what_is_declared(people: tuple[Any, Any], eve: Any, now: d
     assert _counts(other) == of_other
 
 
+@pytest.mark.needs("synthesis")
 def test_the_document_is_up_to_date_and_the_page_says_the_same(ben: Any, login: Any) -> None:
     assert PAGE.read_text() == page(), "run `make privacy`"
     client = login(ben)

@@ -119,6 +119,7 @@ def test_the_settings_of_a_study_of_the_whole_site_lead_to_giving_it_to_a_group(
         assert client.post(move, {"group": ""}).status_code == 302
 
 
+@pytest.mark.needs("synthesis")
 def test_what_is_made_belongs_to_the_group_that_was_chosen(ada: Any, login: Any, gulls: ResearchGroup) -> None:
     client = login(ada)
     client.post("/corpora/from-templates/", {"pack": shipped()[0], "seed": 3, "group": gulls.pk})
@@ -150,6 +151,7 @@ def test_what_is_made_belongs_to_the_group_that_was_chosen(ada: Any, login: Any,
     assert recruited in gulls.members.all()
 
 
+@pytest.mark.needs("synthesis")
 def test_a_name_that_is_hidden_is_taken(ada: Any, login: Any, gulls: ResearchGroup, terns: ResearchGroup) -> None:
     client = login(ada)
     sent = {"pack": shipped()[0], "seed": 3, "group": gulls.pk}
