@@ -26,7 +26,7 @@ from tests import makers
 from tests.queries import cost_of
 
 SECOND = "extractive-400"
-MOST_OF_OVERVIEW, MOST_OF_JUDGE = 20, 25
+MOST_OF_OVERVIEW, MOST_OF_JUDGE = 20, 28
 """Queries of a study's overview and of a judge's page."""
 
 
