@@ -8,6 +8,7 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import sys
 import tempfile
 from typing import Any
 
@@ -56,10 +57,14 @@ def preload() -> None:
 
 
 def post_fork(server: Any, worker: Any) -> None:
-    """A database connection must not cross a fork."""
+    """A database connection must not cross a fork; nor may a long page hold up the saves of other threads.
+
+    A save asks several times, and after each query waits for the interpreter as long as this interval.
+    """
     from django.db import connections
 
     connections.close_all()
+    sys.setswitchinterval(0.0005)
 
 
 def on_exit(server: Any) -> None:
