@@ -217,7 +217,7 @@ class NotesForm(forms.Form):
                 label=row.question.words,
                 help_text=row.question.help,
                 required=False,
-                max_length=2_000,
+                max_length=Study.NOTE_LENGTH,
                 widget=forms.Textarea(attrs={"rows": 2}),
             )
 
@@ -251,7 +251,7 @@ class LicenceForm(forms.Form):
     licence = forms.CharField(
         label="Licence",
         required=False,
-        max_length=2_000,
+        max_length=Study.NOTE_LENGTH,
         widget=forms.Textarea(attrs={"rows": 2}),
         help_text=(
             "Name or full text, for example CC BY 4.0. It appears in the manifest, the data sheet and LICENCE.txt."

@@ -34,15 +34,28 @@ from benchmarks.io.reading import tables
 from benchmarks.io.reading.files import File
 from benchmarks.io.reading.problems import Got, ImportFailed, Problems
 from benchmarks.io.running import report_what_cannot_be_held
-from benchmarks.io.schemas.fields import Part, checked, label
+from benchmarks.io.schemas.fields import Expected, Id, Part, checked, label
 
-ANNOTATORS = "annotators.csv"
+ANNOTATORS, CARD = "annotators.csv", "report_card.json"
 
 
 class PersonPart(Part):
     """A row of `annotators.csv`."""
 
     annotator: Annotated[label(120), Field(min_length=1)]  # type: ignore[valid-type]
+
+
+class NotePart(Part):
+    """What researchers wrote to a question of the report card."""
+
+    key: Id
+    note: label(Study.NOTE_LENGTH) = ""  # type: ignore[valid-type]
+
+
+class CardPart(Part):
+    """A report card, as far as a study cannot know it."""
+
+    rows: Annotated[list[NotePart], Expected("a list of questions with key and note")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +72,7 @@ class Archive:
     people: tuple[str, ...]
     rows: Any
     told: Counter[tuple[str, ...]]
+    notes: Mapping[str, str]
 
     @property
     def plan(self) -> type[LabelPlan[Any]]:
@@ -86,6 +100,13 @@ def _people(archive: Opened) -> tuple[str, ...]:
     return tuple(part.annotator for part in parts if part is not None)
 
 
+def _notes(archive: Opened) -> dict[str, str]:
+    """What researchers wrote on the report card; archives before 0.3.0 have none."""
+    if CARD not in archive.members:
+        return {}
+    return {row.key: row.note for row in archive.value(CARD, CardPart).rows if row.note}
+
+
 def _parse(file: File, problems: Problems, options: Mapping[str, str]) -> Archive:
     with opened(file, problems) as archive:
         study = archive.manifest.study
@@ -99,7 +120,8 @@ def _parse(file: File, problems: Problems, options: Mapping[str, str]) -> Archiv
             if (read := plans[kind].read(archive)) is not None:
                 break
         rows, told = read
-        parsed = Archive(study.name, study.id, kind, people, rows, _counted(told, plans[kind]))
+        notes = _notes(archive)
+        parsed = Archive(study.name, study.id, kind, people, rows, _counted(told, plans[kind]), notes)
     problems.raise_errors()
     return parsed
 
@@ -135,6 +157,8 @@ class ArchivePlan(Plan[Archive]):
         if rows.uid and not Study._base_manager.filter(uid=rows.uid).exists():
             inner.uid = rows.uid
         inner.take(rows.rows)
+        if inner.study is not None:
+            inner.study.card_notes = dict(rows.notes)
         report_what_cannot_be_held(inner.rows(), self.problems)
         self.kinds = inner.kinds or tuple(inner.created | inner.unchanged)
         self.created, self.unchanged, self.updated = inner.created, inner.unchanged, inner.updated

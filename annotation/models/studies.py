@@ -175,6 +175,7 @@ class Study(models.Model):
         help_text="By question of the report card, what researchers answer themselves.",
     )
 
+    NOTE_LENGTH = 2_000
     SEEN_BY = "group"
     NAMED_BY = ("name",)
     objects = StudyQuerySet.as_manager()

@@ -78,6 +78,7 @@ def open_study(kind: str) -> Study:
     study = linking() if kind == "linking" else small.KINDS[kind]()
     if kind != "external":
         Study.objects.filter(pk=study.pk).update(state=Study.State.OPEN)
+    Study.objects.filter(pk=study.pk).update(card_notes={"ethics": "Board 7."})
     for member in study.memberships.filter(annotator__user=None) if kind != "external" else ():
         user = make_user(f"person{member.number}", "annotator")
         Annotator.objects.filter(user=user).delete()
@@ -134,6 +135,7 @@ def test_on_an_empty_site_it_becomes_a_closed_study_and_twice_changes_nothing(ki
     assert report["into"] == [{"title": study.name, "is_new": True}]
     back = Study.objects.get()
     assert (back.uid, back.name, back.kind, back.state) == (study.uid, study.name, kind, "closed")
+    assert back.card_notes == {"ethics": "Board 7."}
     assert not back.memberships.exclude(annotator__user=None, annotator__is_active=False).exists()
     if kind != "writing":
         assert set(Judge.objects.values_list("name", "version")) == judges
