@@ -1,6 +1,7 @@
-"""Archives and files of the demo, checked by the programs that they are for: `make interop`.
+"""Files between the demo and other programs, both ways: `make interop`.
 
-The programs themselves are in `interop_reading.py`.
+Archives and files of the demo are checked by the programs that they are for (`interop_reading.py`). Labels that
+other programs wrote are taken in, and assignments as we write them.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from typing import Any
 MANAGE = [sys.executable, "manage.py"]
 SHOWN = 5
 BOARD = ("--judge", "lexical-2", "--people")
+WRITTEN = Path(__file__).with_name("benchmarks") / "io" / "tools"
+"""Files that other programs wrote."""
 
 
 def run(*words: str, **more: Any) -> str:
@@ -82,6 +85,11 @@ class Demo:
             if "recall" in kinds:
                 yield name, self.written(f"{name}-recall", "export_for", name, "--dataset", "demo", *BOARD[:2])
 
+    def taken_in(self, path: Path) -> str:
+        """What a file of another program becomes, as the command says it."""
+        words = ("import_dataset", "tool-labels", str(path), "--researcher", "ada", "--study", path.name)
+        return self.manage(*words).strip().replace("\n", "\n  ")
+
 
 def problems_of(root: Path, validators: Path) -> Iterator[str]:
     """What Frictionless and Croissant have against an archive."""
@@ -116,10 +124,14 @@ def main(validators: Path) -> int:
             problems = list(problems_of(root, validators))
             n_wrong += bool(problems)
             print(root.name, *(problems or ["is valid"]), sep="\n  ")
+        nuggets: list[Path] = []
         for name, root in demo.exchanged():
             is_read, said = read(name, root, validators)
             n_wrong += not is_read
             print(root.name, said, sep="\n  ", flush=True)
+            nuggets += sorted(root.glob("*.jsonl"))[:1] if name == "nuggetizer" else []
+        for path in (*sorted(WRITTEN.iterdir()), nuggets[-1]):
+            print(path.name, demo.taken_in(path), sep="\n  ", flush=True)
     return n_wrong
 
 

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import urllib.request
 from pathlib import Path
 from typing import Any
 
+import altair
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.axe import ALL_RULES, violations
 from tests.e2e.conftest import SECONDS, Site
+from tests.e2e.test_every_page import demo_site  # noqa: F401 - a fixture
+from tests.e2e.walking import log_in
 
 pytestmark = pytest.mark.browser
+NAME = "Island ferry: what do the summaries cover?"
+NOTEBOOK = Path(__file__).resolve().parents[2] / "docs" / "api.ipynb"
 
 
 def token(page: Page, name: str, scope: str) -> str:
@@ -79,4 +85,34 @@ def test_a_program_reads_and_scores_until_its_tokens_are_revoked(
         study.labels()
     with pytest.raises(module.ReadError, match="401"):
         sender.score(summary["text"], **about)
+    context.close()
+
+
+def test_every_cell_of_the_notebook_runs_on_the_demo_until_the_token_is_revoked(
+    demo_site: Site,  # noqa: F811
+    browser: Browser,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    context = browser.new_context(base_url=demo_site.url, locale="en-GB")
+    context.set_default_timeout(4 * SECONDS * 1000)
+    page = context.new_page()
+    log_in(page, "ada")
+    page.goto("/profile/tokens/")
+    plain = token(page, "notebook", "Read")
+    for name, value in (("SITE", demo_site.url), ("TOKEN", plain), ("STUDY", NAME)):
+        monkeypatch.setenv(f"SUMMHAY_{name}", value)
+    space: dict[str, Any] = {}
+    for cell in json.loads(NOTEBOOK.read_text())["cells"]:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), space)  # noqa: S102  it is our own
+    n_people = space["labels"]["annotator"].nunique()
+    assert len(space["kappas"]) == n_people * (n_people - 1) / 2 >= 3
+    assert {"labels", "annotators", "figures"} <= set(space["tables"])
+    assert isinstance(space["chart"], altair.LayerChart | altair.Chart | altair.HConcatChart | altair.VConcatChart)
+    assert space["figures"]["data_version"]
+    page.goto("/profile/tokens/")
+    page.get_by_role("button", name="Revoke").click()
+    expect(page.locator("tr", has_text="notebook")).to_contain_text("revoked")
+    with pytest.raises(Exception, match="401"):
+        space["study"].labels()
     context.close()
