@@ -169,6 +169,7 @@ def test_bar_question_and_a_lost_connection_stay_on_the_screen(phone: Page, ahea
     phone.locator("[data-menu] > summary").tap()
     phone.locator("[data-flag]").tap()
     assert bar.bounding_box() == at_rest  # one row, whatever it has to say
+    phone.wait_for_timeout(600)  # what moves sooner after a tap is not counted
     phone.context.set_offline(False)
     phone.locator(IS_SAVED).wait_for(state="attached", timeout=30_000)
     expect(said).to_be_hidden()
