@@ -222,7 +222,7 @@ def _places(rows: PlainLabels, *, task: str, problems: Problems) -> dict[str, Pl
             "item",
             expected="SUMMARY/INSIGHT or SUBTOPIC/SYSTEM/INSIGHT of this site",
             got=missing,
-            message="All items of this file are kept under their own names, and no judge stands beside them.",
+            message="All items of this file are kept under their own names, without verdicts from this site.",
             count=len(items) - len(places),
         )
         return {}

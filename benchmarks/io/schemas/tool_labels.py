@@ -126,6 +126,13 @@ class StudioAnnotation(Part):
     model_version: Name = ""
     was_cancelled: Annotated[bool, null_as(bool), Expected("true or false")] = False
     result: Many[StudioResult] = Field(default_factory=list)
+    is_number: bool = False
+
+
+Made = Annotated[
+    StudioAnnotation, BeforeValidator(lambda value: {"is_number": True} if type(value) is int else value)
+]
+"""What was said of a task, or only its number."""
 
 
 class LabelStudio(Record):
@@ -135,15 +142,15 @@ class LabelStudio(Record):
     MARKS = (frozenset({"data", "annotations"}), frozenset({"data", "predictions"}))
     id: Name = ""
     data: Object
-    annotations: Many[StudioAnnotation | int] = Field(default_factory=list)
-    predictions: Many[StudioAnnotation | int] = Field(default_factory=list)
+    annotations: Many[Made] = Field(default_factory=list)
+    predictions: Many[Made] = Field(default_factory=list)
 
     def rows(self, where: str, sheet: Sheet) -> Iterator[Numbered]:
         data = _flat(self.data, "data.")
         for name, is_judge in (("annotations", False), ("predictions", True)):
             for number, made in enumerate(getattr(self, name)):
                 at = f"{where}, {name}[{number}]"
-                if isinstance(made, int):
+                if made.is_number:
                     sheet.leave_out("number_of_prediction", at, "only the number of a prediction")
                     continue
                 if made.was_cancelled:
