@@ -403,6 +403,7 @@ urlpatterns: list[URLPattern] = [
     path("corpora/import/<uuid:uid>/", pages.import_job, name="import-job"),
     path("corpora/import/<uuid:uid>/confirm/", pages.import_confirm, name="import-confirm"),
     path("corpora/import/<uuid:uid>/mapping/", pages.import_mapping, name="import-mapping"),
+    path("corpora/import/<uuid:uid>/mapping/forget/", pages.import_forget, name="import-forget"),
     path("corpora/import/<uuid:uid>/discard/", pages.import_discard, name="import-discard"),
     path("corpora/datasets/<slug:dataset>/length/", source_task, name="source-task"),
     path("corpora/subtopics/<uuid:uid>/", subtopic_detail, name="subtopic-detail"),

@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any
 
 from django import forms
-from django.db.models import Q
+from django.db.models import Q, QuerySet
 
 from benchmarks.io.reading import jsonlines
 from benchmarks.io.reading.files import File
@@ -93,6 +93,11 @@ def _remembered(by: int | None) -> list[ImportMapping]:
 def remember(*, name: str, about: Mapping[str, Any], by: Any, now: datetime) -> None:
     """Keep a mapping under a name; the one that its maker called so before is replaced."""
     ImportMapping.objects.update_or_create(created_by=by, name=name, defaults={**about, "saved_at": now})
+
+
+def called(name: str, *, by: Any) -> QuerySet[ImportMapping]:
+    """The mapping that its maker calls so, if there is one: nobody else may forget it."""
+    return ImportMapping.objects.filter(created_by=by, name=name)
 
 
 class MappingForm(forms.Form):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 from uuid import UUID
 
@@ -158,6 +159,7 @@ def _job_page(request: HtmxHttpRequest, job: ImportJob, form: mapping.MappingFor
         "job": job,
         "working": working,
         "form": form if job.state in {job.State.CHECKED, job.State.FAILED} else None,
+        "is_own": form is not None and mapping.called(report["look"]["name"], by=request.user).exists(),
         "report": report,
         "options": [
             (option.label, options[option.name])
@@ -206,6 +208,20 @@ def import_mapping(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         messages.warning(request, str(moved_on))
     else:
         start(job)
+    return redirect("benchmarks:import-job", job.uid)
+
+
+@require_POST
+@requires(ADD)
+def import_forget(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
+    """Forget the mapping that a file is read by; the file is still read so, under no name."""
+    job = get_object_or_404(ImportJob.objects.for_user(request.user), uid=uid, report__has_key="look")
+    name = job.report["look"]["name"]
+    get_object_or_404(mapping.called(name, by=request.user)).delete()
+    with suppress(jobs.JobMovedOn):  # it is imported, and its page shows no mapping
+        jobs.read_anew(job=job, options={"mapping_name": ""})
+        start(job)
+    messages.success(request, f"“{name}” is forgotten.")
     return redirect("benchmarks:import-job", job.uid)
 
 

@@ -82,6 +82,42 @@ def test_a_remembered_mapping_is_its_makers_and_its_groups(ada: Any, login: Logi
     assert upload(login(mate), study="y").report["look"]["name"] == ""
 
 
+def test_only_its_maker_forgets_a_mapping_and_the_file_is_still_read_so(ada: Any, login: Login) -> None:
+    mate = make_user("mia", "researcher")
+    group = grouping.make_group(name="Lab", by=ada, now=timezone.now())
+    grouping.set_members(group=group, members=[ada, mate], by=ada, now=timezone.now())
+    job = upload(login(ada), group=str(group.pk))
+    choose(login(ada), job, name="Points", **TWO)
+    other = upload(login(mate), study="Other")
+    assert "Forget “Points”" not in shown(login(mate), other)
+    for user, sent in ((mate, other), (mate, job), (make_user("sam", "researcher"), job)):
+        assert login(user).post(reverse("benchmarks:import-forget", args=[sent.uid])).status_code == 404
+    client = login(ada)
+    assert "Forget “Points”" in shown(client, job)
+    page = client.post(reverse("benchmarks:import-forget", args=[job.uid]), follow=True).content.decode()
+    assert ("“Points” is forgotten." in page, "Forget “Points”" in page) == (True, False)
+    job.refresh_from_db()
+    assert (job.report["look"]["name"], job.report["look"]["rows"][0]["item"]) == ("", "p1")
+    assert not ImportMapping.objects.exists()
+    assert client.post(reverse("benchmarks:import-forget", args=[job.uid])).status_code == 404
+
+
+def test_a_mapping_of_a_file_that_is_imported_is_forgotten_too(ada: Any, login: Login) -> None:
+    client = login(ada)
+    job = upload(client)
+    choose(client, job, name="Points", **TWO)
+    confirmed(client, job)
+    assert client.post(reverse("benchmarks:import-forget", args=[job.uid])).status_code == 302
+    job.refresh_from_db()
+    assert (job.state, ImportMapping.objects.count()) == ("done", 0)
+
+
+def test_a_wrong_value_of_an_annotation_is_one_sentence(ada: Any, login: Login) -> None:
+    broken = STUDIO.replace(b'"was_cancelled": true', b'"was_cancelled": "yes"')
+    [error] = upload(login(ada), broken).report["errors"]
+    assert error["message"] == "[3].annotations[0].was_cancelled: expected true or false, got the text “yes”."
+
+
 def test_a_file_that_failed_by_its_mapping_waits_to_be_read_otherwise(ada: Any, login: Login) -> None:
     client = login(ada)
     twice = b"rater,unit,verdict\nkim,1,good\nkim,2,bad\n"
