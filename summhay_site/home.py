@@ -16,8 +16,9 @@ from django.views.decorators.http import require_safe
 
 from annotation.kinds import Waiting, kind_named, kinds
 from annotation.leaderboard.board import LEADERBOARD
-from annotation.models import Annotator, CreditRequest, Session, Study
+from annotation.models import Annotator, CreditRequest, LabelTask, Session, Study
 from annotation.results.study import has_changed, headlines
+from annotation.studies.amounts import in_figures
 from annotation.studies.progress import SHOWN_DAYS, Pace, paces
 from benchmarks.models import AuditEvent, Haystack, JudgeRun, JudgeRunItem, Result
 from benchmarks.questions import sets as question_sets
@@ -167,8 +168,16 @@ def model_runs() -> list[Waiting]:
 
 
 def waiting_for(user: Any, studies: Mapping[int, Study]) -> list[Waiting]:
-    """All that this user may look at: what waits in their studies, kind by kind, and runs that need somebody."""
-    waiting: list[Waiting] = []
+    """All that this user may look at: what waits in their studies, and runs that need somebody."""
+    remarks = LabelTask.objects.filter(study__in=studies).unanswered().order_by().values_list("study")
+    waiting = [
+        Waiting(
+            in_figures(n, "remark to answer", "remarks to answer"),
+            f"{reverse('annotation:study-work', args=[studies[pk].uid])}?remarks=unanswered",
+            studies[pk].name,
+        )
+        for pk, n in remarks.annotate(n=Count("pk"))
+    ]
     for kind in kinds():
         of_kind = {pk: study for pk, study in studies.items() if study.kind == kind.value}
         if of_kind:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
@@ -12,8 +13,8 @@ from django.db.models import Count, Exists, Max, Min, OuterRef, Q, Sum
 from annotation.exports.figures import Made
 from annotation.kinds import Headline, Text, kind_named
 from annotation.labelling.kind import LabelWork
-from annotation.models import Annotator, Assignment, Consent, ConsentText, LabelTask, Recruitment, Session, Study
-from annotation.states import ItemRole, RecruitmentOutcome
+from annotation.models import Annotator, Assignment, Consent, ConsentText, LabelTask, Session, Study
+from annotation.states import ItemRole, PanelName, RecruitmentOutcome
 from annotation.studies.amounts import counted, duration, in_words, listed, money
 from annotation.studies.kind import Work, plan_of
 from annotation.studies.rows import in_words as removed_in_words
@@ -202,10 +203,10 @@ class StudyInWords:
 
     def recruitment(self) -> Iterator[str]:
         """Through which panels people came, and how it ended for them."""
-        if panels := sorted({link.get_panel_display() for link in self.study.recruitment_links.all()}):
+        rows = list(self.study.recruitment_links.order_by().values_list("panel", "recruitments__outcome"))
+        if panels := sorted({str(PanelName(panel).label) for panel, _outcome in rows}):
             yield f"People were recruited through {listed(panels)}."
-        rows = Recruitment.objects.filter(link__study=self.study).order_by()
-        outcomes = dict(rows.values_list("outcome").annotate(n=Count("pk")))
+        outcomes = Counter(outcome for _panel, outcome in rows if outcome)
         if outcomes:
             ended = [f"{in_words(n)} {RecruitmentOutcome(name).label}" for name, n in sorted(outcomes.items())]
             yield f"Of {in_words(sum(outcomes.values()))} who joined by a link: {listed(ended)}."

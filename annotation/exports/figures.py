@@ -80,20 +80,21 @@ def figures_of(study: Study, *, now: datetime) -> Made | None:
     return made_of(study, public, figures, version=results.computation.version(options))
 
 
-def stored(study: Study, *, now: datetime) -> tuple[Shown[Any] | None, Made | None]:
+def stored(study: Study, *, now: datetime, with_notes: bool = False) -> tuple[Shown[Any] | None, Made | None]:
     """How the figures of a study stand, and these as they are stored; None where it has none."""
     public = public_results(study)
     if public is None:
         return None, None
     shown = look_up_many(public[0].computation, [public[1]], now=now)[0]
-    figures = shown.figures
-    return shown, None if figures is None else made_of(study, public, figures, version=shown.version)
+    if shown.figures is None:
+        return shown, None
+    return shown, made_of(study, public, shown.figures, version=shown.version, with_notes=with_notes)
 
 
-def made_of(study: Study, public: tuple[StudyResults[Any, Any], Any], figures: Any, *, version: str) -> Made:
+def made_of(study: Study, public: Any, figures: Any, *, version: str, with_notes: bool = True) -> Made:
     """Stored figures of a study laid out; `public` as `public_results` gives it."""
     results, options = public
-    notes = approval_notes(results.judged(study, options, figures))
+    notes = approval_notes(results.judged(study, options, figures)) if with_notes else ()
     return Made(
         results.as_json(figures),
         with_approval_notes(results.sheet(study, figures, QueryDict()), notes),

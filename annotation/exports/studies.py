@@ -20,7 +20,7 @@ from annotation.exports import report_card
 from annotation.exports.archive import Card, Contents, Packed, methods, write
 from annotation.exports.described import Corpus, Described
 from annotation.exports.figures import Draw, Made, draw_now, figures_of, result_files
-from annotation.kinds import StudyFile, Text, kind_named, kinds
+from annotation.kinds import SUMMARIES, StudyFile, Text, kind_named, kinds
 from annotation.models import ConsentText, Study, TrialAnswer
 from annotation.states import ItemRole
 from annotation.studies.kind import Work, has_plan
@@ -90,7 +90,7 @@ def _corpora(study: Study, *, with_hashes: bool) -> list[Corpus]:
     haystacks = Haystack.objects.filter(of_study).distinct().order_by("title", "pk")
     sets = items.exclude(key_point=None).values_list("key_point__question__dataset", flat=True).distinct()
     corpora = [Corpus("haystack", row.key, row.title, row.content_sha256) for row in haystacks]
-    for name in sorted(sets):
+    for name in () if kind_named(study.kind).judged == SUMMARIES else sorted(sets):
         rows = Question.objects.of(dataset=name)
         sha256 = hashed(long2rag.dump(questions_of(rows))) if with_hashes else ""
         corpora.append(Corpus("question set", name, name, sha256))

@@ -12,6 +12,7 @@ import orjson
 from django import forms
 from django.contrib import messages
 from django.core.paginator import Paginator
+from django.db.models import Exists, OuterRef
 from django.http import FileResponse, Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import path
@@ -190,7 +191,7 @@ def _study(request: HttpRequest, uid: uuid.UUID) -> Study:
 def _archive_page(request: HtmxHttpRequest, study: Study, form: LicenceForm) -> HttpResponse:
     now = timezone.now()
     about = described(study, now=now, with_hashes=False)
-    shown, made = stored(study, now=now)
+    shown, made = stored(study, now=now, with_notes=True)
     context: dict[str, Any] = {
         "study": study,
         "removed": about.removed,
@@ -226,21 +227,24 @@ class NotesForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 def study_report_card(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Show the report card of a study, and write what only people know."""
-    study, now = _study(request, uid), timezone.now()
-    may_write = Study.objects.for_user(request.user).filter(pk=study.pk).exists()
+    user, now = request.user, timezone.now()
+    is_member = Exists(Study.objects.for_user(user).filter(pk=OuterRef("pk")))
+    study: Any = get_object_or_404(
+        with_plans(Study.objects.readable_by(user)).annotate(may_write=is_member), uid=uid
+    )
     rows = rows_of(described(study, now=now, with_hashes=False), stored(study, now=now)[1])
     seen = hashed([orjson.dumps(study.card_notes, option=orjson.OPT_SORT_KEYS)])
     form = NotesForm(request.POST if request.method == "POST" else None, rows=rows)
     is_late = is_overtaken(request, seen)
     if is_late:
         form.add_error(None, "Somebody saved other answers meanwhile. Save again to replace them by these.")
-    if request.method == "POST" and not may_write:
+    if request.method == "POST" and not study.may_write:
         raise Http404
     if request.method == "POST" and form.is_valid():
         write_notes(study=study, notes=form.cleaned_data, by=request.user, now=now)
         messages.success(request, "Saved.")
         return redirect("annotation:study-report-card", uid=study.uid)
-    context = {"study": study, "rows": rows, "form": form if may_write else None, "seen": seen}
+    context = {"study": study, "rows": rows, "form": form if study.may_write else None, "seen": seen}
     status = 409 if is_late else 422 if form.errors else 200
     return page(request, "annotation/report_card.html", context, status=status)
 

@@ -13,7 +13,6 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Count, Subquery
 from django.http import Http404, HttpRequest, HttpResponse, QueryDict
-from django.urls import reverse
 from django.utils import timezone
 
 from annotation.adjudication.deciding import Deciding
@@ -228,17 +227,8 @@ class LabelWork(TaskPage, Work):
         ]
 
     def waiting(self, studies: Mapping[int, Study]) -> list[Waiting]:
-        """Flags and comments that nobody has answered, and what there is to decide."""
-        rows = LabelTask.objects.filter(study__in=studies).unanswered().order_by().values_list("study")
-        remarks = [
-            Waiting(
-                in_figures(n, "remark to answer", "remarks to answer"),
-                f"{reverse('annotation:study-work', args=[studies[pk].uid])}?remarks=unanswered",
-                studies[pk].name,
-            )
-            for pk, n in rows.annotate(n=Count("pk"))
-        ]
-        return [*remarks, *(self.deciding.decisions.waiting(studies) if self.deciding else ())]
+        """What there is to decide."""
+        return self.deciding.decisions.waiting(studies) if self.deciding else []
 
     def every_in_words(self, study: Study, n_for_all: int, *, is_done: bool) -> str:
         """The items that so many people have each, after those, n, that all people have."""

@@ -17,6 +17,7 @@ from typing import Any
 import orjson
 from django.db.models import Count, OuterRef, QuerySet, Subquery, Sum, Value
 from django.db.models.functions import Coalesce
+from django.utils.functional import SimpleLazyObject
 
 from annotation.kinds import StudyFile
 from annotation.models import (
@@ -344,7 +345,7 @@ def files(study: Study, judge: Judge | None, now: datetime) -> dict[str, StudyFi
 
 def files_of(study: Study, now: datetime) -> list[StudyFile]:
     """All of them with their manifest, as an archive holds them; curves are scored by the study's judge."""
-    judge = scoring.judge_of(study=study.pk, now=now)
+    judge: Any = SimpleLazyObject(partial(scoring.judge_of, study=study.pk, now=now))
     settling.settle_study(study=study, now=now)
 
     def about() -> list[bytes]:

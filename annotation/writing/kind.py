@@ -285,9 +285,8 @@ class Writing(Work):
     def conditions_in_words(self, study: Study) -> Iterator[str]:
         yield "Everybody worked alone in a browser, when they chose to."
         reports = SessionReport.objects.filter(session__assignment__study=study)
-        if n := reports.count():
-            without = reports.filter(used_no_model=True).count()
-            yield f"After {without} of {n} sessions people said that they had used no language model."
+        if said := list(reports.values_list("used_no_model", flat=True)):
+            yield f"After {sum(said)} of {len(said)} sessions people said that they had used no language model."
 
     def course_in_words(
         self, study: Study, states: Mapping[str, int], *, with_reasons: bool = True

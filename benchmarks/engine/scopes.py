@@ -190,11 +190,6 @@ def check_listed(listed: Sequence[UUID], model: type[Any]) -> None:
         )
 
 
-def seen_by(user: Any) -> set[str]:
-    """The ids of the studies whose names a user may know."""
-    return studies().seen(user)
-
-
 def words(scope: Mapping[str, Any], *, seen: Collection[str]) -> str:
     """A scope as part of a sentence; empty where a program asked for certain texts.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache, cached_property
 from typing import Any, cast
 from uuid import UUID
@@ -102,9 +102,9 @@ class RunOptionsForm(ModelOptionsForm):
 
 
 def _datasets() -> list[tuple[str, str]]:
-    names = Haystack.objects.current().exclude(dataset="").order_by("dataset").values_list("dataset", flat=True)
-    samples = SourceSample.objects.exclude(members=None).distinct().values_list("name", flat=True)
-    return [("", "all"), *((name, name) for name in dict.fromkeys([*names.distinct(), *samples]))]
+    names = Haystack.objects.current().exclude(dataset="").order_by().values_list("dataset", flat=True)
+    samples = SourceSample.objects.exclude(members=None).order_by().values_list("name", flat=True)
+    return [("", "all"), *((name, name) for name in names.union(samples).order_by("dataset"))]
 
 
 def _subtopics() -> list[tuple[str, list[tuple[int, str]]]]:
@@ -229,9 +229,9 @@ ENDED = (JudgeRun.State.DONE, JudgeRun.State.CANCELLED)
 NOTHING_MISSING = "Nothing is missing: everything is done or in a run."
 
 
-def shown_runs(listed: Iterable[JudgeRun], user: Any) -> list[tuple[JudgeRun, str]]:
+def shown_runs(listed: Collection[JudgeRun], user: Any) -> list[tuple[JudgeRun, str]]:
     """Runs, each with what it is about in words that this user may read."""
-    seen = scopes.seen_by(user)
+    seen = scopes.studies().seen(user) if any(run.scope.get("study") for run in listed) else ()
     return [(run, scopes.words(run.scope, seen=seen)) for run in listed]
 
 
@@ -315,7 +315,7 @@ def _detail(request: HtmxHttpRequest, judge: Judge, form: RunForm) -> HttpRespon
         "form": form,
         "versions": [version for version in versions if version.pk != judge.pk],
         "cost_form": PublishedCostForm(initial={"published_cost": judge.published_cost}),
-        "family": family_of(judge.model_name, ModelFamily.by_model()),
+        "family": judge.model_name and family_of(judge.model_name, ModelFamily.by_model()),
         "some_summary": Summary.objects.of_systems().first(),
     }
     if judge.kind == Judge.Kind.JURY:
@@ -340,7 +340,7 @@ def _waiting(judge: Judge, form: RunForm, user: Any) -> dict[str, Any]:
         judge=judge, task=JudgeRun.Task.COVERAGE, subjects=summaries, repeats=options.repeats
     )
     context = {
-        "scope": scopes.words(scope.as_json(), seen=scopes.seen_by(user)),
+        "scope": scopes.words(scope.as_json(), seen=scopes.studies().seen(user)),
         "n_summaries": len(summaries),
         "n_waiting": len(waiting),
     }
@@ -429,7 +429,7 @@ def judge_run(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         "run": run,
         "failed": failed,
         "is_mine": may_change(request.user, run),
-        "scope": scopes.words(run.scope, seen=scopes.seen_by(request.user)),
+        "scope": scopes.words(run.scope, seen=scopes.studies().seen(request.user)),
     }
     if not state.is_working:
         context |= _afterwards(request, state)
@@ -459,7 +459,7 @@ def run_answers(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     context = {
         "run": run,
         "task": TASKS[run.task],
-        "scope": scopes.words(run.scope, seen=scopes.seen_by(request.user)),
+        "scope": scopes.words(run.scope, seen=scopes.studies().seen(request.user)),
         "page": shown,
         "rows": shown_rows,
         "only_invalid": only_invalid,

@@ -55,22 +55,18 @@ def in_words(name: str, settings: Mapping[str, Any]) -> str:
 
 
 def names_of(references: Iterable[str]) -> dict[str, str]:
-    """{reference: in words}, in their order; one query where there is a retriever. Other names stay as they are.
+    """{reference: in words}, in their order; one query where one has a version. Other names stay as they are.
 
     Of those that read alike the ones with a version say whether they were imported or run here, if need be which.
     """
     references = list(references)
-    if all(reference in ALL_DOCUMENTS for reference in references):
-        return {reference: str(ALL_DOCUMENTS[reference]) for reference in references}
+    if not any("@" in reference for reference in references):
+        return {reference: str(ALL_DOCUMENTS.get(reference, reference)) for reference in references}
     rows = Retrieval.objects.order_by().values_list("retriever", "version", "settings").distinct()
     known = {f"{name}@{version}": in_words(name, settings) for name, version, settings in rows}
-    words = {
-        reference: str(ALL_DOCUMENTS.get(reference) or known.get(reference, reference)) for reference in references
-    }
+    words = {name: str(ALL_DOCUMENTS.get(name) or known.get(name, name)) for name in references}
     alike = Counter(words.values())
-    with_origin = {
-        reference: _with_origin(reference, text) if alike[text] > 1 else text for reference, text in words.items()
-    }
+    with_origin = {name: _with_origin(name, text) if alike[text] > 1 else text for name, text in words.items()}
     alike = Counter(with_origin.values())
     return {
         reference: f"{text} ({reference.partition('@')[2]})" if alike[text] > 1 else text

@@ -231,6 +231,12 @@ class ResponseRunForm(RunOptionsForm):
         help_text="Of models, recall only.",
     )
 
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        """Read what is offered once."""
+        super().__init__(*args, **kwargs)
+        for name in ("judge", "dataset", "systems"):
+            self.fields[name].choices = list(self.fields[name].choices)  # type: ignore[attr-defined]
+
     def judge_of(self, *, now: datetime | None = None) -> Judge:
         """The judge of a valid form; the offline one is made if `now` is given, else it may be unsaved."""
         name = self.cleaned_data["judge"]

@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from django.urls import reverse
 
-from annotation.kinds import kind_named
 from annotation.labelling import handling
 from annotation.labelling.handling import NoRemark, OwnTask, have_read, reply
 from annotation.models import Annotator, LabelTask, RemarkReply, Study
 from annotation.people.removal import remove_work
 from benchmarks.models import AuditEvent
+from summhay_site.home import waiting_for
 from tests.annotation.points import make_points_study
 from tests.makers import NOW, annotator_of, flat, label_task, label_url
 
@@ -56,8 +56,7 @@ def test_what_waits_for_an_answer_is_a_filter_and_stands_on_the_home_page(
     ada: Any, ben: Any, login: Any, study: Study
 ) -> None:
     first, second = remark(study, ben, "One?"), remark(study, ben, "Two?", position=2)
-    kind = kind_named(study.kind)
-    assert [each.text for each in kind.waiting({study.pk: study}) if "remark" in each.text] == [
+    assert [each.text for each in waiting_for(ada, {study.pk: study}) if "remark" in each.text] == [
         "2 remarks to answer"
     ]
     reply(task=first, text="Yes.", by=ada, now=NOW)

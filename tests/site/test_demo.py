@@ -26,8 +26,6 @@ from tests import makers
 from tests.queries import cost_of
 
 SECOND = "extractive-400"
-MOST_OF_OVERVIEW, MOST_OF_JUDGE = 20, 28
-"""Queries of a study's overview and of a judge's page."""
 
 
 @pytest.mark.django_db
@@ -82,8 +80,11 @@ def test_the_demo_loads_once_with_past_work_of_several_people_and_always_the_sam
     rating = Study.objects.get(kind="rating")
     ratings = client.get(f"/studies/{rating.uid}/figures/").context["shown"].figures
     assert ratings.n_invalid == {"example-rater": 0}
-    assert max(cost_of(client, f"/studies/{study.uid}/") for study in Study.objects.all()) <= MOST_OF_OVERVIEW
-    assert max(cost_of(client, f"/judges/{judge.uid}/") for judge in Judge.objects.all()) <= MOST_OF_JUDGE
+    studies, judges = ([row.uid for row in model.objects.all()] for model in (Study, Judge))
+    assert max(cost_of(client, f"/studies/{uid}/") for uid in studies) <= 20
+    urls = ["/", "/questions/recall/run/?judge=lexical-2&task=recall&repeats=1&concurrency=1"]
+    urls += [f"/studies/{uid}/{part}/" for uid in studies for part in ("report-card", "archive")]
+    assert max(cost_of(client, url) for url in (*urls, *(f"/judges/{uid}/" for uid in judges))) <= 25
     batch = Batch.objects.get(run__task="ratings")
     assert (batch.state, batch.run.state, batch.n_requests) == ("closed", "done", 8)
     synthesis = Synthesis.objects.get()

@@ -107,7 +107,7 @@ def test_each_home_takes_few_queries(
 ) -> None:
     settings.RESULTS_AT_ONCE = False
     make_session(annotator=ben, state="running")
-    for user, most in ((ben, 4), (ada, 18), (eve, 23)):
+    for user, most in ((ben, 4), (ada, 18), (eve, 24)):
         client = login(user)
         with django_assert_max_num_queries(most):
             client.get("/")
