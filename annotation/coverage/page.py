@@ -126,8 +126,9 @@ def _figures(look: Look) -> Figures:
     if look.is_numbered and source.study is not None:
         full = full.named(
             {
-                str(member.annotator.uid): member.pseudonym
+                key: member.pseudonym
                 for member in source.study.memberships.select_related("annotator")
+                for key in (str(member.annotator.uid), member.annotator.label)  # labels made elsewhere have names
             }
         )
     table = replace(_chosen(full, look), is_random=source.is_random)
@@ -170,7 +171,7 @@ def _of_table(table: LabelTable, full: LabelTable, source: Source, look: Look) -
 
 
 AGREEMENT = register(
-    Computation("agreement", options=Look, figures=Figures, compute=_figures, facts=facts_of, revision=6)
+    Computation("agreement", options=Look, figures=Figures, compute=_figures, facts=facts_of, revision=7)
 )
 
 
