@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 from uuid import UUID
 
@@ -21,17 +21,22 @@ from django.utils.translation import gettext_lazy as _
 from annotation.importing.label_studies import LABELS, PERMISSION, LabelPlan, address_of_figures
 from annotation.importing.opened import Opened
 from annotation.kinds import StudyFile
+from annotation.labelling.archive import BY, VERDICTS, verdict_file
 from annotation.models import CoverageLabel, ExternalLabel, ExternalVerdict, Study
 from annotation.studies.rows import PERSON, Columns, csv_file, objects, rows_of
+from benchmarks.engine.versions import judges_called, name_and_version
 from benchmarks.io import mapping, published
 from benchmarks.io.formats import Format, Option
 from benchmarks.io.plan import Answer, ImportRequest
+from benchmarks.io.reading import tables
 from benchmarks.io.reading.files import File
 from benchmarks.io.reading.problems import Got, Problems
+from benchmarks.io.reading.tables import Numbered
 from benchmarks.io.schemas import plain_labels
 from benchmarks.io.schemas.plain_labels import Label, PlainLabels
 from benchmarks.io.schemas.topics import TopicVerdict
 from benchmarks.models import Insight, Judge, Summary, Verdict
+from benchmarks.models.querysets import counted_judges
 from benchmarks.scoring.summhay import COVERAGES
 from benchmarks.system_names import PREFIX
 
@@ -55,13 +60,27 @@ def _label_rows(study: Study) -> Iterator[tuple[Any, ...]]:
 
 
 def files_of(study: Study, now: datetime) -> list[StudyFile]:
-    """The labels, links as “2;3”."""
-    return [csv_file("labels.csv", "Labels", COLUMNS, partial(_label_rows, study))]
+    """The labels, links as “2;3”, and what judges said of the items, if any did."""
+    said = ExternalVerdict.objects.filter(counted_judges("judge__"), study=study)
+    columns: Columns = {**BY, "task": "task", "item": "item", "label": "label"}
+    verdicts = [verdict_file(study, columns, said)] if said.exists() else []
+    return [csv_file("labels.csv", "Labels", COLUMNS, partial(_label_rows, study)), *verdicts]
 
 
 def told_of(study: Study) -> Iterator[Mapping[str, Any]]:
     """The same labels by the names of their columns."""
     return objects(COLUMNS, _label_rows(study))
+
+
+def _verdict_rows(archive: Opened) -> Iterator[Numbered]:
+    """What judges said, as rows of labels; older archives, and studies without judges, have no such file."""
+    if VERDICTS in archive.members:
+        with (
+            archive.stream(VERDICTS) as stream,
+            tables.opened(stream, archive.problems, required=("judge", "item", "label"), name=VERDICTS) as rows,
+        ):
+            for where, row in rows:
+                yield f"{VERDICTS}, {where}", {**row, "annotator": row.get("judge"), "is_judge": "true"}
 
 
 class PlainLabelsPlan(LabelPlan[PlainLabels]):
@@ -88,7 +107,8 @@ class PlainLabelsPlan(LabelPlan[PlainLabels]):
             archive.stream(name) as stream,
             plain_labels.opened(stream, archive.problems, name=name) as rows,
         ):
-            labels = plain_labels.read(rows, categories=categories, problems=archive.problems)
+            told = chain(rows, _verdict_rows(archive) if name == "labels.csv" else ())
+            labels = plain_labels.read(told, categories=categories, problems=archive.problems)
         return labels, [{name: getattr(row, name) for name in cls.TOLD} for row in labels.labels]
 
     def take(self, rows: PlainLabels) -> None:
@@ -149,8 +169,8 @@ class PlainLabelsPlan(LabelPlan[PlainLabels]):
             made = self.coverage_label(row.annotator, summary, insight, incoming, raw=raw)
             self.create(made, "coverage_labels")
 
-    def _take_verdicts(self, name: str, rows: Sequence[Label], places: Mapping[str, Place]) -> None:
-        """Verdicts of the judge of this name that says nothing else, or of a new version of it."""
+    def _take_verdicts(self, called: str, rows: Sequence[Label], places: Mapping[str, Place]) -> None:
+        """Verdicts of a judge so called, or of one of this name, that says nothing else, or of a new version."""
         incoming: dict[Any, Any] = {}
         for row in rows:
             if places:
@@ -158,18 +178,25 @@ class PlainLabelsPlan(LabelPlan[PlainLabels]):
                 incoming[summary.pk, insight.pk] = (row.label, self._lines(row, summary))
             else:
                 incoming[self.task or row.task, row.item] = row.label
-        versions = [self.judges[name]] if name in self.judges else list(Judge.objects.filter(name=name))
+        taken = list(self.judges.values())
+        free = [judge for judge in judges_called(called) if judge not in taken]
+        versions = [self.judges[called]] if called in self.judges else free
         known: dict[int, Any] = defaultdict(dict)
         if places:
             known |= published.answers_of(versions, [places[row.item][0].haystack for row in rows])
         elif not self.is_new:
-            stored = ExternalVerdict.objects.filter(study=self.study, judge__name=name)
+            stored = ExternalVerdict.objects.filter(study=self.study, judge__in=[row.pk for row in versions])
             for judge_pk, task, item, label in stored.values_list("judge", "task", "item", "label"):
                 known[judge_pk][task, item] = label
-        latest = max((judge.version for judge in versions), default=0)
-        new = published.new_judge(name, config={"source": "labels"}, version=latest + 1, now=self.now)
+        name, version = name_and_version(called)
+        numbers = {judge.version for judge in (*Judge.objects.filter(name=name), *taken) if judge.name == name}
+        if not known:  # it is the version that is called so, unless that works here
+            exact = [judge for judge in versions if str(judge) == called and judge.kind == Judge.Kind.IMPORTED]
+            versions = exact or (versions if version in numbers else [])
+        number = max(numbers) + 1 if version in numbers else version
+        new = published.new_judge(name, config={"source": "labels"}, version=number, now=self.now)
         same = published.version_said_by(versions, incoming, lambda judge: known.get(judge.pk, {}), new=new)
-        judge = self.judges[name] = same or self.create(new)
+        judge = self.judges[called] = same or self.create(new)
         for row, (place, answer) in zip(rows, incoming.items(), strict=True):
             if place in known.get(judge.pk, ()):
                 self.unchanged["verdicts"] += 1

@@ -24,7 +24,7 @@ from benchmarks.io.writers import questions_of
 from benchmarks.models import Judge, Question
 from benchmarks.web.downloads import json_file
 
-WORK = "work.json"
+WORK, VERDICTS = "work.json", "verdicts.csv"
 SMALLINT = 2**15 - 1
 Plain = dict[str, Any]
 JUDGE = ("judge__name", "judge__version")
@@ -101,7 +101,7 @@ def place_of_point(item: LabelItem) -> Plain:
 def verdict_file(study: Study, columns: Columns, rows: QuerySet[Any, Any]) -> StudyFile:
     """The first answers of judges, one in each row; columns are named as those of labels."""
     ordered = partial(rows_of, study, rows.order_by(*JUDGE, "pk"), columns)
-    return csv_file("verdicts.csv", "Verdicts of judges", columns, ordered)
+    return csv_file(VERDICTS, "Verdicts of judges", columns, ordered)
 
 
 # The schema of `work.json`

@@ -206,14 +206,18 @@ def n_split(jury: Judge) -> int:
 VERSIONED = re.compile(r"(.+) v(\d{1,9})", re.DOTALL)
 
 
+def name_and_version(called: str) -> tuple[str, int]:
+    """A judge's name and version, of which “NAME v2” is made; version 1 where none is said."""
+    versioned = VERSIONED.fullmatch(called)
+    return (versioned[1], int(versioned[2])) if versioned else (called, 1)
+
+
 def judges_called(name: str, among: QuerySet[Judge, Judge] | None = None) -> list[Judge]:
     """Every version of a name, the newest first, or the one version that is named; at most two queries."""
     judges = Judge.objects.all() if among is None else among
     named = list(judges.filter(name=name).order_by("-version"))
-    versioned = VERSIONED.fullmatch(name)
-    if named or versioned is None:
-        return named
-    return list(judges.filter(name=versioned[1], version=int(versioned[2])))
+    name, version = name_and_version(name)
+    return named or list(judges.filter(name=name, version=version))
 
 
 OFFLINE = registry.DEFAULT

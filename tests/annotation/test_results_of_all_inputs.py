@@ -22,7 +22,9 @@ from django.urls import reverse
 
 from annotation import kinds
 from annotation.approvals.recording import JURY_VOTES, VotesLook
-from annotation.models import Snapshot, Study, TypedText
+from annotation.coverage.look import Look
+from annotation.coverage.page import AGREEMENT
+from annotation.models import ExternalVerdict, Snapshot, Study, TypedText
 from annotation.writing.pages import PRACTISED, OfPractice
 from benchmarks.models import Haystack, Judge, Question, Result, Verdict
 from benchmarks.results.computation import Computation, computation_named, computations
@@ -46,6 +48,7 @@ ELSEWHERE = {"synthesis"}
 NEVER = {
     # what people and judges said is superseded by other rows, or deleted; what was imported stays as it is
     *("CoverageLabel.*", "PointLabel.*", "RatingLabel.*", "ValidationLabel.*", "ExternalLabel.*"),
+    "ExternalVerdict.*",
     *("Verdict.*", "PointVerdict.*", "KeyPointVerdict.*", "SummaryRating.*", "Extraction.*", "ResponsePoint.*"),
     # texts never change
     *(
@@ -180,6 +183,15 @@ def of_a_study(study: Study, client: Any) -> None:
         client.get(reverse(f"annotation:{name}"))
 
 
+def of_a_judge_elsewhere(study: Study) -> ExternalVerdict:
+    """A judge whose predictions came with labels made elsewhere; gives the last."""
+    judge = make_judge("tiny", kind="imported")
+    for label in study.external_labels.filter(annotator__label="anna"):
+        about = {"study": study, "judge": judge, "item": label.item, "label": "yes", "imported_at": NOW}
+        last = ExternalVerdict.objects.create(**about)
+    return last
+
+
 def of_benchmarks(client: Any) -> None:
     """Open the pages of results of systems."""
     for name in BENCHMARKS:
@@ -234,7 +246,10 @@ def looked_up_in(
         of_a_study(study, client)
         of_a_jury(study)
     else:
-        of_a_study(little.MAKERS[scene](little.ALL, ada, (ben, cleo)), client)
+        study = little.MAKERS[scene](little.ALL, ada, (ben, cleo))
+        if scene == "external":
+            of_a_judge_elsewhere(study)
+        of_a_study(study, client)
     return stored()
 
 
@@ -247,6 +262,18 @@ def test_whatever_changes_a_figure_makes_it_stale(
     assert looked_up
     wrong = {f"{one.name} {options}": [*unnoticed(one, options)] for one, options in looked_up}
     assert {name: rows for name, rows in wrong.items() if rows} == {}
+
+
+def test_what_a_judge_said_elsewhere_makes_figures_stale(ada: Any, ben: Any, cleo: Any) -> None:
+    study = little.MAKERS["external"](little.ALL, ada, (ben, cleo))
+    last, look = of_a_judge_elsewhere(study), Look(study=study.pk)
+    seen = [(version_of(AGREEMENT, look), figures_of(AGREEMENT, look))]
+    Judge.objects.update(archived_at=NOW)
+    seen.append((version_of(AGREEMENT, look), figures_of(AGREEMENT, look)))
+    Judge.objects.update(archived_at=None)
+    last.delete()
+    seen.append((version_of(AGREEMENT, look), figures_of(AGREEMENT, look)))
+    assert [len(set(column)) for column in zip(*seen, strict=True)] == [3, 3]
 
 
 @pytest.mark.timeout(LASTS_S)

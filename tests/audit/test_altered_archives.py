@@ -43,7 +43,7 @@ from tests.makers_verification import make_questions
 pytestmark = [pytest.mark.django_db, pytest.mark.filterwarnings("ignore:Duplicate name")]
 READ = {
     "manifest.json", "annotators.csv", "work.json", "labels.jsonl", "labels.csv", "annotated-summaries.json",
-    "sessions.jsonl", "snapshots.jsonl", "questions-harbours.jsonl",
+    "sessions.jsonl", "snapshots.jsonl", "questions-harbours.jsonl", "verdicts.csv",
 }  # fmt: skip
 """What an import reads of an archive of some kind."""
 OPENED = 20
@@ -97,8 +97,8 @@ def writing() -> Study:
 
 def external() -> Study:
     path = Path("labels.csv")
-    rows = "annotator,item,label\nxena,1,low\nyuri,1,high\nxena,2,=mid\nyuri,2,=mid\n"
-    path.write_text(rows)
+    people = "xena,1,low,\nyuri,1,high,\nxena,2,=mid,\nyuri,2,=mid,\n"
+    path.write_text(f"annotator,item,label,is_judge\n{people}owl,1,low,true\nowl,2,=mid,true\n")
     call_command(
         "import_labels", path, "--study", "Elsewhere", "--categories", "low,=mid,high", stdout=io.StringIO()
     )

@@ -13,7 +13,7 @@ import pytest
 from django.db.models import Model
 from django.urls import reverse
 
-from annotation.models import Annotator, CoverageLabel, Study
+from annotation.models import Annotator, CoverageLabel, ExternalVerdict, Study
 from annotation.writing.scoring import people_system
 from benchmarks.io import published
 from benchmarks.models import (
@@ -30,6 +30,7 @@ from benchmarks.models import (
 from tests.annotation.importing.test_archives import archived, fresh, imported, imported_with_errors, run
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.audit import test_altered_archives as small
+from tests.audit.altering import read_members, sealed, write_members
 from tests.by_day import some
 from tests.conftest import make_user
 from tests.makers import NOW, flat
@@ -191,6 +192,36 @@ def test_a_copy_of_label_work_on_the_same_site_shares_judges_and_verdicts(kind: 
     imported(path, "--name", "A copy")
     assert rows_of(*shared) == before
     assert is_nothing_new(imported(path, "--name", "A copy"), kind)
+
+
+def test_what_versions_of_a_judge_said_elsewhere_comes_back_as_theirs(tmp_path: Path) -> None:
+    study = small.KINDS["external"]()
+    second = Judge.objects.create(name="owl", version=2, kind="imported", config_sha256="2", created_at=NOW)
+    ExternalVerdict.objects.create(study=study, judge=second, item="1", label="high", imported_at=NOW)
+    path = archived(study, tmp_path)
+    before, compared = read_members(path), ("labels.csv", "verdicts.csv", "figures.csv")
+    assert b"owl v2,,1,high" in before["verdicts.csv"]
+    assert not any(b"xena" in content for content in before.values())
+    judges = rows_of(Judge)
+    assert imported(path, "--name", "A copy")["created"] == {"labels": 4, "verdicts": 3}
+    assert rows_of(Judge) == judges
+    copy = read_members(archived(Study.objects.get(name="A copy"), tmp_path))
+    assert [copy[name] for name in compared] == [before[name] for name in compared]
+    path = archived(study, tmp_path)
+    fresh()
+    third = Judge.objects.create(name="owl", version=3, kind="imported", config_sha256="3", created_at=NOW)
+    imported(path)
+    again = read_members(archived(Study.objects.get(), tmp_path))
+    assert [again[name] for name in compared] == [before[name] for name in compared]
+    assert not third.external_verdicts.exists()
+
+
+def test_an_archive_from_before_judges_said_anything_elsewhere_is_read(tmp_path: Path) -> None:
+    members = read_members(path := archived(small.KINDS["external"](), tmp_path))
+    older = {name: data for name, data in members.items() if not name.startswith("verdicts.")}
+    fresh()
+    assert imported(write_members(path, sealed(older)))["created"] == {"labels": 4}
+    assert not ExternalVerdict.objects.exists()
 
 
 def test_texts_of_people_stay_texts_of_people_on_another_site(tmp_path: Path) -> None:
