@@ -125,12 +125,12 @@ class MappingForm(forms.Form):
         }
         super().__init__(data, initial=initial)
         self.look = look
-        columns = [(name, f"{name} ({example})") for name, example in look["columns"].items()]
+        columns = [(name, f"{name} ({example})") for name, example in look["columns"]]
         for use, label in USES.items():
             choices = columns if use in NEEDED else [("", "none"), *columns]
             self.fields[use] = forms.ChoiceField(label=label, choices=choices, required=use in NEEDED)
         self.order_fields([*USES, "categories", "name"])
-        for at, (question, values) in enumerate(look["questions"].items()):
+        for at, (question, values) in enumerate(look["questions"]):
             part = mapping["questions"].get(question, {})
             self.fields[f"take-{at}"] = forms.BooleanField(
                 label="Take these labels", required=False, initial=part.get("is_taken", True)
@@ -157,7 +157,7 @@ class MappingForm(forms.Form):
                 [self[f"take-{at}"], self[f"task-{at}"]],
                 [(value, n, self[f"value-{at}-{place}"]) for place, (value, n) in enumerate(values)],
             )
-            for at, (question, values) in enumerate(self.look["questions"].items())
+            for at, (question, values) in enumerate(self.look["questions"])
         ]
 
     def mapping(self) -> dict[str, Any]:
@@ -173,7 +173,7 @@ class MappingForm(forms.Form):
                     if (said := chosen[f"value-{at}-{place}"]) != value
                 },
             }
-            for at, (question, values) in enumerate(self.look["questions"].items())
+            for at, (question, values) in enumerate(self.look["questions"])
         }
         return {
             **{name: chosen[name] for name in ("annotator", "label", "cluster", "links", "categories")},

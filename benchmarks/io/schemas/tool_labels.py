@@ -472,14 +472,14 @@ def mapped(sheet: Sheet, mapping: MappingPart) -> Iterator[Numbered]:
 
 
 def look(sheet: Sheet, mapping: MappingPart) -> dict[str, Any]:
-    """What the page of an import shows: columns, and the values of each question."""
+    """Columns and values of each question for the page of an import, in lists: JSON of PostgreSQL sorts keys."""
     values = sheet.values(mapping.label)
     return {
         "tool": sheet.tool,
-        "columns": sheet.columns,
+        "columns": list(sheet.columns.items()),
         "mapping": mapping.model_dump(),
-        "questions": {
-            question: list(counts.items()) if _are_labels(counts) else []
+        "questions": [
+            (question, list(counts.items()) if _are_labels(counts) else [])
             for question, counts in sorted(values.items())
-        },
+        ],
     }
