@@ -115,11 +115,16 @@ export class Copy {
 }
 
 // The time of day as HH:MM:SS, where the person is by their profile.
+const clocks = new Map(); // by zone: to make one takes longer than to ask it
 export function timeOfDay(zone, date = new Date()) {
+  if (!clocks.has(zone)) clocks.set(zone, clockOf(zone));
+  return clocks.get(zone).format(date);
+}
+function clockOf(timeZone) {
   const shape = { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" };
   try {
-    return date.toLocaleTimeString("en-GB", { ...shape, timeZone: zone });
+    return new Intl.DateTimeFormat("en-GB", { ...shape, timeZone });
   } catch {
-    return date.toLocaleTimeString("en-GB", shape); // a zone that this browser does not know
+    return new Intl.DateTimeFormat("en-GB", shape); // a zone that this browser does not know
   }
 }

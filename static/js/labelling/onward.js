@@ -19,11 +19,11 @@ export class Onward {
     this.fill();
   }
   fill() { this.filling ??= this.fetchAll().finally(() => { this.filling = null; }); }
-  // One after the other; without a connection it ends, until it is asked again.
+  // One after the other, at once only the next one; without a connection it ends, until it is asked again.
   async fetchAll() {
     const tried = new Set();
     for (let url; (url = this.wanted.find((each) => !tried.has(each) && !this.held.has(each)));) {
-      if (tried.size) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+      if (url !== this.wanted[0]) await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
       tried.add(url);
       if (!(await this.pageAt(url))) return;
     }

@@ -3,9 +3,11 @@
 // clock stood, which it does while the tour is open.
 import { request } from "../talk.js";
 
+let lastContact = 0; // with the server, whatever item is on the screen
+
 export function watchTime({ config, signal, outbox, show, announce, text }) {
   const longestGap = config.longest_gap_s * 1000;
-  let lastContact = 0, lastSign = Date.now(), worked = 0, stood = 0, isStanding = false, isAsking = false;
+  let lastSign = Date.now(), worked = 0, stood = 0, isStanding = false, isAsking = false;
   function count() {
     const gap = Math.max(0, Date.now() - lastSign);
     if (isStanding) stood += gap; else if (gap <= longestGap) worked += gap;
