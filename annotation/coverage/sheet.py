@@ -257,7 +257,11 @@ def _bias(figures: Figures, view: View, links: RowLinks | None) -> Section:
     summarizer, correlation = Name("summarizer", "Summarizer"), Name("correlation", "Correlation")
     cards = (
         Card(
-            f"bias-{at}", row.judge, row.bias.over_summaries, Unit.SHARE, "judge minus people, mean over summaries"
+            f"bias-{at}",
+            row.judge,
+            row.bias.over_summaries,
+            Unit.SHARE,
+            "judge minus people, mean over summaries: above 0 it is milder",
         )
         for at, row in enumerate(rows, 1)
     )

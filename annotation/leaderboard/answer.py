@@ -126,8 +126,8 @@ def cards(layout: Layout) -> Iterator[Card]:
     lead = best.joint_to_people if best is not None else None
     if best is not None and lead is not None and lead.value is not None:
         name = layout.name(best)
-        about = f"{name} minus people, subtopic by subtopic"
-        yield Card("lead", "Lead of the best system, joint", lead.scaled(100), unit, about, of=_scores(lead))
+        about = f"{name}, subtopic by subtopic"
+        yield Card("lead", "Best system minus people, joint", lead.scaled(100), unit, about, of=_scores(lead))
     if people is not None and (layout.is_whole or lead is None or lead.value is None):
         joint = block.people or people.row.stats["joint"]
         about = _who(people, block, layout)

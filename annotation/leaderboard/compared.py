@@ -278,9 +278,9 @@ class ComparedPage(FigurePage[Compared]):
         ahead = spoken(joint if joint.value >= 0 else joint.scaled(-1), Unit.POINTS)
         apart = is_significant(joint)
         if apart:
-            return f"{better} is significantly better than {other}: by {ahead} points, on {n_subtopics}."
+            return f"{better} is significantly better than {other}: by {ahead}, on {n_subtopics}."
         verdict = "too few to test it" if apart is None else "the difference is not significant"
-        return f"{better} is {ahead} points ahead of {other} on {n_subtopics}; {verdict}."
+        return f"{better} is {ahead} ahead of {other} on {n_subtopics}; {verdict}."
 
     def _timed(self) -> Iterator[Section]:
         """How long people take to the score of the other row, where one of both is the leaderboard's people."""

@@ -281,7 +281,9 @@ def _cards(content: Content) -> Iterator[Card]:
     people = next((row for row in content.known if row.is_people), None)
     if people is not None and people.positions is not None:
         for key, title in (("first", "First fifth"), ("last", "Last fifth")):
-            yield Card(f"people_{key}", f"People: {title.lower()}", people.positions.shares[key], Unit.SHARE)
+            share = people.positions.shares[key]
+            of = f"{share.n_items:,} words"
+            yield Card(f"people_{key}", f"People: {title.lower()}", share, Unit.SHARE, of=of)
     ranked = sorted(content.orders, key=lambda row: -(row.stats["sensitivity"].value or 0.0))
     for at, row in enumerate(ranked[:2], 1):
         p = "" if row.p is None else f"p = {row.p:.3f}"

@@ -171,7 +171,8 @@ def _answer(results: Results, words: Mapping[str, str]) -> str:
     }
     if len(alphas) > 1:
         most, least = max(alphas, key=lambda name: alphas[name]), min(alphas, key=lambda name: alphas[name])
-        said.append(f"Most on {most} ({number(alphas[most])}), least on {least} ({number(alphas[least])}).")
+        most, least = (f"{name} ({number(alphas[name], Unit.RATING)})" for name in (most, least))
+        said.append(f"Most on {most}, least on {least}.")
     people = next((side for side in results.report.systems if side.rater == PEOPLE), None)
     means = {row.system: row.stats[MEAN].value for row in people.rows if MEAN in row.stats} if people else {}
     known = {system: mean for system, mean in means.items() if mean is not None}

@@ -244,7 +244,7 @@ def _who_leads(systems: Systems, counted: Counted) -> str:
         return said
     lead = systems.leads.get(best[0].judge)
     verdict = _VERDICTS[is_significant(lead)]
-    apart = "" if lead is None or lead.value is None else f" by {spoken(lead.scaled(100), Unit.POINTS)} points"
+    apart = "" if lead is None or lead.value is None else f" by {spoken(lead.scaled(100), Unit.POINTS)}"
     return f"{said} It is ahead of {best[1].system}{apart}; {verdict}."
 
 

@@ -150,7 +150,7 @@ def spoken(stat: Stat, unit: Unit = Unit.FIGURE, *, is_signed: bool = False, wit
         "" if each is None else number(each, read, is_signed=is_signed)
         for each in (stat.value, stat.low, stat.high)
     )
-    value += " %" if unit is Unit.SHARE else ""
+    value += {Unit.SHARE: " %", Unit.POINTS: " points"}.get(unit, "")
     value += FEW if stat.too_few and unit is not Unit.POINTS else ""  # in points tables do not mark it either
     interval = f"95 % CI {low} to {high}" if low else ""
     return value if not interval else f"{value}, {interval}" if within else f"{value} ({interval})"

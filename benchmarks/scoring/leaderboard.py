@@ -317,7 +317,7 @@ EXACT = 9_999
 """Ways to permute the orders up to which all are counted; else so many are drawn."""
 LARGER_DISTANCE = "larger distance from the random order"
 ORDER_DIFFERENCE = "paired difference over subtopics, linearised, Student's t"
-NO_INTERVAL = "the larger of two distances is above 0 by chance alone: see both differences, and p"
+NO_INTERVAL = "no interval: the larger of two distances is above 0 even by chance"
 NO_RANDOM, NO_OTHER = "no score in random order", "no score in an ordered run"
 
 

@@ -8,9 +8,10 @@ const OPTIONS = {
   tooltip: { disableDefaultStyle: true },
 };
 
-const LEAST_WIDTH = 150;
+const LEAST_WIDTH = 100;
 const AXIS = 60;
 const ALMOST = 0.25; // of a panel: what lacks less is made a little smaller
+const FLAT = 0.6; // of its width: the height of a panel, where one stands below the other
 const RESIZED = 40; // pixels
 const SETTLED_MS = 200;
 
@@ -20,7 +21,8 @@ function fitted(spec, width, spare) {
     const { column } = spec.spacing;
     const columns = Math.min(spec.columns, Math.max(1, Math.floor(width / (spec.spec.width + column) + ALMOST)));
     const most = columns === 1 ? Math.max(LEAST_WIDTH, width - column - AXIS) : Infinity;
-    return { ...spec, columns, spec: { ...spec.spec, width: Math.min(spec.spec.width, most) } };
+    const height = Math.min(spec.spec.height, FLAT * most);
+    return { ...spec, columns, spec: { ...spec.spec, height, width: Math.min(spec.spec.width, most) } };
   }
   return { ...spec, width: Math.max(LEAST_WIDTH, width - spare) };
 }

@@ -184,6 +184,7 @@ def test_a_model_that_reads_only_the_ends_scores_lowest_in_the_middle(server: Fa
     page = Client()
     page.force_login(make_user("ada", "researcher"))
     shown = page.get(PAGE)
+    assert "matters most to heron: ROUGE-1 is" in shown.text
     chart, of_ratings = shown.context["sheet"].charts
     assert [row["value"] for row in of_ratings.rows] == [5.0, 2.0, 5.0]
     panels = [*dict.fromkeys(row["panel"] for row in chart.rows)]

@@ -102,7 +102,7 @@ def test_who_leads_is_tested_question_by_question_against_the_next(judge: Judge,
             say(judge, make_response(f"more{at}", system=system, n_points=2), said)
     forget_all()
     shown = flat(login(ada).get(RECALL).text)
-    assert re.search(r"ahead of wren by 48.5 \(95 % CI [^)]*\) points; the difference is significant", shown)
+    assert re.search(r"ahead of wren by 48.5 points \(95 % CI [^)]*\); the difference is significant", shown)
 
 
 def test_every_part_has_a_row_for_each_system(judge: Judge, capsys: pytest.CaptureFixture[str]) -> None:

@@ -24,6 +24,7 @@ STUDIES = {
     "validation": ("what responses say", ""),
 }
 PAGES = {"leaderboard": "/leaderboard/", "recall": "/questions/recall/", "position": "/leaderboard/position/"}
+PAGES["experiments"] = "/leaderboard/position/experiments/"
 PAIRS = {"A": "#rows th a[href*='a=']", "A and B": "#rows td a[href*='b=']"}
 MEASURED = """() => {
     const shown = (each) => each.checkVisibility();

@@ -101,7 +101,7 @@ def test_a_system_has_differences_with_their_signs_and_no_interval_of_the_larger
     assert found.top_minus_random.value > 0 > found.bottom_minus_random.value
     assert found.sensitivity.value == pytest.approx(-found.bottom_minus_random.value)
     assert found.sensitivity.low is None
-    assert found.sensitivity.reason.startswith("the larger of two distances")
+    assert found.sensitivity.reason.startswith("no interval: the larger of two distances")
     assert found.p is not None
     assert found.p < 0.05
     only = sensitivity({"random": orders["random"]}, average=Average.OVER_INSIGHTS)
