@@ -95,6 +95,8 @@ class PlainLabelsPlan(LabelPlan[PlainLabels]):
         self.external: dict[tuple[str, str, str], Answer] = {}
         self.coverage: dict[tuple[str, int, int], Answer] = {}
         self.judges: dict[str, Judge] = {}
+        self.said: dict[str, dict[Any, Any]] = {}
+        """What judges say in the files so far, by what they are called."""
 
     @classmethod
     def read(cls, archive: Opened) -> tuple[PlainLabels, Iterable[Mapping[str, Any]]]:
@@ -178,18 +180,20 @@ class PlainLabelsPlan(LabelPlan[PlainLabels]):
                 incoming[summary.pk, insight.pk] = (row.label, self._lines(row, summary))
             else:
                 incoming[self.task or row.task, row.item] = row.label
-        taken = list(self.judges.values())
-        free = [judge for judge in judges_called(called) if judge not in taken]
+        free = [judge for judge in judges_called(called) if judge not in self.judges.values()]
         versions = [self.judges[called]] if called in self.judges else free
         known: dict[int, Any] = defaultdict(dict)
         if places:
             known |= published.answers_of(versions, [places[row.item][0].haystack for row in rows])
         elif not self.is_new:
-            stored = ExternalVerdict.objects.filter(study=self.study, judge__in=[row.pk for row in versions])
-            for judge_pk, task, item, label in stored.values_list("judge", "task", "item", "label"):
+            verdicts = ExternalVerdict.objects.filter(study=self.study, judge__in=[row.pk for row in versions])
+            for judge_pk, task, item, label in verdicts.values_list("judge", "task", "item", "label"):
                 known[judge_pk][task, item] = label
+        if called in self.judges:
+            known[self.judges[called].pk] |= self.said[called]
         name, version = name_and_version(called)
-        numbers = {judge.version for judge in (*Judge.objects.filter(name=name), *taken) if judge.name == name}
+        judges = (*Judge.objects.filter(name=name), *self.new(Judge))
+        numbers = {judge.version for judge in judges if judge.name == name}
         if not known:  # it is the version that is called so, unless that works here
             exact = [judge for judge in versions if str(judge) == called and judge.kind == Judge.Kind.IMPORTED]
             versions = exact or (versions if version in numbers else [])
@@ -197,8 +201,10 @@ class PlainLabelsPlan(LabelPlan[PlainLabels]):
         new = published.new_judge(name, config={"source": "labels"}, version=number, now=self.now)
         same = published.version_said_by(versions, incoming, lambda judge: known.get(judge.pk, {}), new=new)
         judge = self.judges[called] = same or self.create(new)
+        stored = known.get(judge.pk, {}) if same else {}
+        self.said[called] = {**stored, **incoming}
         for row, (place, answer) in zip(rows, incoming.items(), strict=True):
-            if place in known.get(judge.pk, ()):
+            if place in stored:
                 self.unchanged["verdicts"] += 1
             elif places:
                 verdict = TopicVerdict(places[row.item][1].key, *answer)

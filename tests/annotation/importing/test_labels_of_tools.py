@@ -183,6 +183,21 @@ def test_suggestions_are_a_judge_beside_people(ada: Any, login: Login) -> None:
     assert again.report["unchanged"] == {"labels": 3, "verdicts": 4}
 
 
+def test_files_of_several_people_hold_the_same_predictions(tmp_path: Path) -> None:
+    for number, label in enumerate("xxyz", 1):
+        rows = f"annotator,item,label,is_judge\nperson{number},1,x,\nowl,1,{label},true\n"
+        (tmp_path / f"{number}.csv").write_text(rows)
+    paths = [tmp_path / f"{number}.csv" for number in (1, 2, 3, 4)]
+    args = ("--study", "Several", "--categories", "x,y,z")
+    assert told_by("import_labels", *paths[:2], *args)[1]["created"]["verdicts"] == 1
+    assert told_by("import_labels", *paths, *args)[1]["unchanged"]["verdicts"] == 2
+    said = ExternalVerdict.objects.order_by("pk").values_list("judge__name", "judge__version", "label")
+    assert list(said) == [("owl", 1, "x"), ("owl", 2, "y"), ("owl", 3, "z")]
+    Judge.objects.all().delete()
+    told_by("import_labels", *paths, "--study", "At once", "--categories", "x,y,z")
+    assert list(said) == [("owl", 1, "x"), ("owl", 2, "y"), ("owl", 3, "z")]
+
+
 def test_a_judge_stands_beside_people_on_the_page_of_agreement(ada: Any, login: Login) -> None:
     records = [
         {
