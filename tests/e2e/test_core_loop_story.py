@@ -141,6 +141,8 @@ HIT = """() => {
     const { left, top, bottom } = range.getBoundingClientRect();
     return Boolean(document.elementFromPoint(left + 2, (top + bottom) / 2)?.closest(".reading"));
 }"""
+GUESS = """[...document.styleSheets].at(-1).insertRule(".session .doc { contain-intrinsic-size: 4rem !important }")"""
+"""Holds documents that are not laid out yet to be much lower than they are."""
 LINE = """() => {
     const editor = document.querySelector("#editor"), { top, bottom } = editor.getBoundingClientRect();
     const lineHeight = parseFloat(getComputedStyle(editor).lineHeight), all = editor.scrollHeight;
@@ -212,9 +214,14 @@ def test_clock_state_and_the_line_being_typed_stay_in_sight(
     expect(page.locator("#editor")).not_to_be_focused()
     page.locator("[data-query]").fill("in part 2")
     page.get_by_role("button", name="Hits").tap()
-    expect(page.locator("[data-hits] button").first).to_be_visible()
-    page.get_by_role("button", name="Hits").tap()
+    page.evaluate(GUESS)
+    last = page.locator("[data-hits] button").last
+    cited = last.locator("b").inner_text().strip("[]")
+    last.tap()
     expect(page.locator("[data-hits]")).to_be_hidden()
+    page.wait_for_timeout(300)
+    assert page.evaluate(HIT), "the documents on the way there were laid out meanwhile"
+    expect(page.locator(f"[data-jump='{cited}']")).to_have_attribute("aria-current", "true")
     page.locator("#editor").tap()
     page.evaluate(KEYBOARD, 508)
     press(page, "Control+End")
@@ -224,7 +231,7 @@ def test_clock_state_and_the_line_being_typed_stay_in_sight(
     page.locator("[data-act=brackets]").tap()
     page.keyboard.type("2")
     page.locator("[data-cite-now]").tap()
-    assert page.locator("#editor").input_value().endswith("- Last [2, 5]")
+    assert page.locator("#editor").input_value().endswith(f"- Last [2, {cited}]")
     is_in_sight(page, height=508)
     for button in page.locator(".key-row button").all():
         box = button.bounding_box()

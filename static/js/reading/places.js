@@ -1,6 +1,21 @@
 // Where somebody was in each document, for as long as the tab is open: the way back to a document leads there, and once
 // there, to its beginning.
 const STILL_MS = 150;
+const FRAMES = 6; // texts that come into view are laid out one after the other, each as high as it really is
+let going = null;
+
+// Go somewhere by `show()` now and in the next frames, unless a hand leads elsewhere meanwhile.
+export function arrive(show) {
+  const mine = going = {};
+  let left = FRAMES;
+  const again = () => {
+    if (going !== mine) return;
+    show();
+    if (left--) requestAnimationFrame(again); else going = null;
+  };
+  again();
+}
+for (const type of ["keydown", "pointerdown", "wheel"]) document.addEventListener(type, () => { going = null; }, { capture: true, passive: true });
 
 // `current()` gives the document that is read now; `key` names the texts. Nothing is remembered where nothing can be kept.
 export function rememberPlaces({ key, view, docs, current, signal }) {
@@ -26,8 +41,7 @@ export function rememberPlaces({ key, view, docs, current, signal }) {
   function go(doc) {
     const share = doc === current() ? 0 : places[numberOf(doc)] ?? 0;
     note();
-    show(doc, share);
-    requestAnimationFrame(() => show(doc, share)); // again, with the documents above laid out
+    arrive(() => show(doc, share));
   }
   // Of the box or of the page, whichever scrolls in this layout
   document.addEventListener("scroll", () => { clearTimeout(timer); timer = setTimeout(note, STILL_MS); }, { passive: true, capture: true, signal });
@@ -43,7 +57,11 @@ export function aimIn(view, first) {
   const scrolled = () => frameOf(view).scroller.scrollTop;
   let doc = first, at = 0;
   return {
-    set(aimed) { doc = aimed; requestAnimationFrame(() => { at = scrolled(); }); }, // once it is there
+    set(aimed) {
+      doc = aimed;
+      const follow = () => { at = scrolled(); if (going) requestAnimationFrame(follow); }; // until it is there
+      requestAnimationFrame(follow);
+    },
     get() { return doc && Math.abs(scrolled() - at) < 2 ? doc : (doc = null); },
   };
 }

@@ -1,6 +1,6 @@
 // Literal search in documents: all hits counted at each key, painted by the Custom Highlight API.
 import { Finder, Hits, PARTS, watchTexts } from "./finder.js";
-import { frameOf } from "./places.js";
+import { arrive, frameOf } from "./places.js";
 import { isComposing } from "../keys.js";
 
 const AROUND = 60; // signs of the text on each side of a hit in a list
@@ -23,14 +23,12 @@ export function reveal({ startContainer, startOffset, endContainer, endOffset },
   const live = document.createRange();
   live.setStart(startContainer, startOffset);
   live.setEnd(endContainer, endOffset);
-  const bring = () => {
+  startContainer.parentElement.scrollIntoView({ block: "nearest" }); // lays the paragraph out, if it was not yet
+  arrive(() => {
     const box = live.getBoundingClientRect(), { scroller, top, height } = frameOf(view);
     const isLow = box.bottom > top + height * 0.8, isHigh = box.top < top + Math.min(60, height / 8);
     if (isLow || isHigh) scroller.scrollBy({ top: box.top - top - height / 3 });
-  };
-  startContainer.parentElement.scrollIntoView({ block: "nearest" }); // lays the paragraph out, if it was not yet
-  bring();
-  requestAnimationFrame(bring); // again, now that the text around it is laid out
+  });
 }
 
 // `parts` are the form and its controls; `leave` is where Escape goes; `signal` ends it all.
