@@ -385,7 +385,7 @@ def _order_answer(figures: Figures) -> str:
     if not by_people:
         return "No summary was labelled by people and judged, so there are no systems to order."
     system, (mean, _n) = max(by_people.items(), key=lambda pair: pair[1][0])
-    said = f"People score {system} highest ({100 * mean:.1f} % covered)."
+    said = f"People give {system} the highest score ({100 * mean:.1f} % covered)."
     known = [ranking for ranking in figures.rankings if ranking.tau.value is not None]
     if not known:
         return f"{said} How judges order the systems is unknown: {figures.rankings[0].tau.undefined_reason}."

@@ -282,7 +282,7 @@ def _cards(content: Content) -> Iterator[Card]:
     if people is not None and people.positions is not None:
         for key, title in (("first", "First fifth"), ("last", "Last fifth")):
             share = people.positions.shares[key]
-            of = f"{share.n_items:,} words"
+            of = f"{share.n_items:,} matches"
             yield Card(f"people_{key}", f"People: {title.lower()}", share, Unit.SHARE, of=of)
     ranked = sorted(content.orders, key=lambda row: -(row.stats["sensitivity"].value or 0.0))
     for at, row in enumerate(ranked[:2], 1):

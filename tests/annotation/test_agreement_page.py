@@ -73,7 +73,7 @@ def test_people_come_first_and_judges_below_on_the_same_items(client: Client, st
     assert "kind agrees best with people: Pearson 0.59" in shown
     assert "strict is statistically tied with it." in shown
     assert shown.index("People among themselves") < shown.index("kind</a>")
-    for view, said in (("bias", "Length: "), ("systems", "People score ")):
+    for view, said in (("bias", "Length: "), ("systems", "the highest score (")):
         shown = text(client, f"{address(study)}?view={view}")
         assert said in shown
         assert shown.count("<svg") >= 1
