@@ -74,6 +74,8 @@ def test_a_document_is_found_cited_and_left_again_by_keys(desk: Callable[[str], 
     press(page, "Alt+g")
     expect(page.locator("#documents")).to_be_focused()
     expect(current).to_have_attribute("data-jump", str(second))
+    press(page, "? Escape")
+    expect(page.locator("#documents")).to_be_focused()
     press(page, "Escape ArrowDown Escape")
     press(page, "3 Enter")
     expect(current).to_have_attribute("data-jump", "3")

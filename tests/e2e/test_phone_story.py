@@ -100,6 +100,12 @@ def test_one_thing_is_offered_a_visit_in_the_sheet_where_no_text_lies(phone: Pag
     expect(offers).to_have_count(0)  # neither the tour of another kind nor anything else
 
 
+def test_an_offer_that_is_let_be_goes_after_five_items(phone: Page, ahead: dict[str, str]) -> None:
+    for number in range(1, 7):
+        open_item(phone, ahead["verification"], number)
+        expect(phone.locator(".nudge:visible")).to_have_count(int(number <= 5))
+
+
 def test_the_tour_frames_what_it_tells_of_and_the_clock_of_work_stands(phone: Page, ahead: dict[str, str]) -> None:
     told: list[dict[str, list[str]]] = []
     phone.on("request", lambda each: told.append(parse_qs(each.post_data)) if "/seen/" in each.url else None)

@@ -1,12 +1,13 @@
-// What a page offers by itself: at most one thing a visit, which is how long the tab is open.
-const VISIT = "offered";
+// What a page offers by itself: at most one thing a visit, which is how long the tab is open, and on a few items only.
+const VISIT = "offered", ITEMS = 5;
 
-// Whether `name` may be offered now: it is noted, and nothing else is offered from then on.
+// Whether `name` may be offered on this item: it is noted, and nothing else is offered from then on.
 export function mayOffer(name) {
   try {
-    const offered = sessionStorage.getItem(VISIT) ?? name;
-    sessionStorage.setItem(VISIT, offered);
-    return offered === name;
+    const [offered, n = 0] = (sessionStorage.getItem(VISIT) ?? name).split(" ");
+    if (offered !== name) return false;
+    sessionStorage.setItem(VISIT, `${name} ${Number(n) + 1}`);
+    return n < ITEMS;
   } catch { return true; }
 }
 

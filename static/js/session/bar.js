@@ -227,11 +227,14 @@ export function askIfEmpty(autosave, { server_text }) {
 // Beside the work: it covers no control of the editor, and closing it gives the focus back.
 export function startGuide() {
   const guide = find("guide"), opener = find("open");
+  let before = null; // where somebody was
   const toggle = (open = !guide.open) => {
-    if (open) guide.show();
-    else guide.close();
+    if (open === guide.open) return;
+    const at = document.activeElement, isInside = guide.contains(at);
+    if (open) before = at;
+    if (open) guide.show(); else guide.close();
     opener.setAttribute("aria-expanded", String(open));
-    if (!open) opener.focus({ preventScroll: true });
+    if (isInside) (before === document.body ? opener : before).focus({ preventScroll: true });
   };
   opener.addEventListener("click", () => toggle());
   guide.addEventListener("click", (event) => { if (event.target.closest("[data-close]")) toggle(false); });
