@@ -143,7 +143,8 @@ HIT = """() => {
     const { left, top, bottom } = range.getBoundingClientRect();
     return Boolean(document.elementFromPoint(left + 2, (top + bottom) / 2)?.closest(".reading"));
 }"""
-GUESS = """[...document.styleSheets].at(-1).insertRule(".session .doc { contain-intrinsic-size: 4rem !important }")"""
+GUESS = """[...document.styleSheets].at(-1).insertRule(
+    ".session .doc { contain-intrinsic-size: 4rem !important }")"""
 """Holds documents that are not laid out yet to be much lower than they are."""
 LINE = """() => {
     const editor = document.querySelector("#editor"), { top, bottom } = editor.getBoundingClientRect();
