@@ -160,7 +160,7 @@ def _unless_known(request: HttpRequest, response: HttpResponseBase) -> HttpRespo
         return response
     response["Cache-Control"] = "private, no-cache"
     known: Any = get_conditional_response(request, etag=etag, response=response)  # type: ignore[arg-type]
-    if known is not response:
-        response.close()
+    if known is not response:  # to close it now would end the request for Django
+        known._resource_closers += response._resource_closers  # type: ignore[attr-defined]
     answer: HttpResponseBase = known
     return answer

@@ -110,7 +110,7 @@ def pool(postgres: Postgres, tmp_path_factory: pytest.TempPathFactory) -> Iterat
     (folder / "pool.ini").write_text(
         f"[databases]\npostgres = host=127.0.0.1 port={postgres.port} user=postgres\n"
         f"[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nauth_type = any\nunix_socket_dir =\n"
-        "pool_mode = transaction\ndefault_pool_size = 3\n"
+        "pool_mode = transaction\ndefault_pool_size = 3\nignore_startup_parameters = options\n"
     )
     program = shutil.which("pgbouncer") or "/usr/sbin/pgbouncer"
     account = pwd.getpwnam("postgres") if os.getuid() == 0 else None  # it never runs as root
