@@ -115,7 +115,7 @@ def addresses_of(study: Study) -> Iterator[tuple[str, str]]:
     values = {
         "file_format": "csv",
         "kind": "csv",
-        "number": 1,
+        "number": getattr(study.spot_checks.first(), "pk", 1),
         "first": judged.uid,
         "second": summary.subtopic.insights.first().uid if summary and summary.subtopic else study.uid,
         "point": judged.uid,
