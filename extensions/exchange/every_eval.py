@@ -31,7 +31,8 @@ def files(collection: Collection) -> Iterator[Out]:
     for run in collection.runs:
         uid = collection.id_of("every_eval_ever", run.title)
         folder = f"data/{collection.name}/{_model_id(run)}"
-        about = {"schema_version": SCHEMA_VERSION, "evaluation_id": _evaluation_id(collection, run)}
+        evaluation = (collection.name, run.setting, _model_id(run), f"{collection.made_at.timestamp():.0f}")
+        about = {"schema_version": SCHEMA_VERSION, "evaluation_id": "/".join(evaluation)}
         rows = [
             orjson.dumps(about | row, option=orjson.OPT_APPEND_NEWLINE)
             for answer in run.answers
@@ -54,11 +55,6 @@ def _model_id(run: Run) -> str:
     """“FAMILY/MODEL”: the place of a developer, whom nobody stored here, has the family; of people “people”."""
     family = run.system if run.is_people else family_of(run.system)
     return "/".join(slugify(part, allow_unicode=True) or "other" for part in (family, run.system))
-
-
-def _evaluation_id(collection: Collection, run: Run) -> str:
-    made_at = f"{collection.made_at.timestamp():.0f}"
-    return "/".join((collection.name, run.setting, _model_id(run), made_at))
 
 
 def _log(collection: Collection, run: Run, people: Run | None) -> dict[str, Any]:

@@ -15,8 +15,7 @@ from annotation.exports.archive import Card, Contents, pack, write
 from annotation.exports.boards import BoardMade
 from annotation.models import Study
 from benchmarks.models import Judge
-from extensions.exchange import every_eval, hub, inspect_logs, lm_eval, nuggets
-from extensions.exchange import runs as metr
+from extensions.exchange import every_eval, hub, inspect_logs, lines
 from extensions.exchange.collected import (
     MADE_WITH,
     Choices,
@@ -73,7 +72,7 @@ FORMATS = {
             "METR",
             "A run for each text, with minutes of people, those who gave up or ran out of time among them.",
             frozenset({BOARD, WRITING}),
-            metr.files,
+            lines.runs,
         ),
         Format(
             "nuggetizer",
@@ -81,14 +80,14 @@ FORMATS = {
             "Assignments of reference insights or key points to each text, by a judge or by each person; partial"
             " coverage is worth half.",
             frozenset({BOARD, RECALL, WRITING, LINKING, VALIDATION}),
-            nuggets.files,
+            lines.assignments,
         ),
         Format(
             "lm-eval",
             "lm-eval",
             "A sample for each text with its measures, as lm-eval logs them.",
             frozenset({BOARD, RECALL, WRITING}),
-            lm_eval.files,
+            lines.samples,
         ),
         Format(
             "datasets",
@@ -174,7 +173,7 @@ def _write(out: IO[bytes], collection: Collection | None, wanted: Wanted) -> str
 
 def _readme(card: Card, collection: Collection, names: Iterable[str]) -> str:
     by = f"the judge {collection.judge}" if collection.judge else "people's labels"
-    lines: list[Any] = [
+    parts: list[Any] = [
         f"# {card.title}\n",
         f"{card.description}\n",
         f"Scores are those of {by}. People appear under pseudonyms. {collection.choices.left_out}\n",
@@ -182,4 +181,4 @@ def _readme(card: Card, collection: Collection, names: Iterable[str]) -> str:
         f"Licence: {card.licence or 'none was given'}.\n",
         *(f"- `{name}`" for name in names),
     ]
-    return "\n".join([*lines, ""])
+    return "\n".join([*parts, ""])

@@ -18,17 +18,12 @@ def files(collection: Collection) -> Iterator[Out]:
     """Labels of people have no log of their own: their scores join the log of the system by ids of samples."""
     for run in collection.runs:
         if collection.judge is not None:
-            log = json_file(log_of(collection, run))
-            yield f"logs/{_log_name(collection, run)}", f"Log of {run.title}", log
+            made_at = collection.made_at.strftime("%Y-%m-%dT%H-%M-%S+00-00")
+            task_id = collection.id_of("task_id", run.title).replace("-", "")
+            name = f"{made_at}_{run.name.replace('_', '-')}_{task_id}.json"  # as Inspect finds logs in folders
+            yield f"logs/{name}", f"Log of {run.title}", json_file(log_of(collection, run))
         scores = json_lines(_record(answer) for answer in run.answers if answer.scores)
         yield f"scores/{run.name}.jsonl", f"Scores of {run.title} for precomputed_scores", scores
-
-
-def _log_name(collection: Collection, run: Run) -> str:
-    """TIME_NAME_ID.json, as Inspect finds logs in folders."""
-    made_at = collection.made_at.strftime("%Y-%m-%dT%H-%M-%S+00-00")
-    task_id = collection.id_of("task_id", run.title).replace("-", "")
-    return "_".join((made_at, run.name.replace("_", "-"), f"{task_id}.json"))
 
 
 def log_of(collection: Collection, run: Run) -> dict[str, Any]:
