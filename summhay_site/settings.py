@@ -272,63 +272,31 @@ CELERY_TASK_ROUTES = {
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 # The schedule is kept in memory: a schedule file that was cut off by a crash would stop beat for good.
 CELERY_BEAT_SCHEDULER = "celery.beat.Scheduler"
+_backup_hour = env.integer("BACKUP_HOUR", 2, low=0, high=23)
 # A message that nobody took before the next one is due expires: a queue without a worker does not pile up.
 CELERY_BEAT_SCHEDULE = {
-    "settle-sessions": {"task": "annotation.tasks.settle_due", "schedule": 20, "options": {"expires": 20}},
-    "score-snapshots": {"task": "annotation.tasks.score_snapshots", "schedule": 60, "options": {"expires": 60}},
-    "resume-judge-runs": {"task": "benchmarks.tasks.resume_runs", "schedule": 60, "options": {"expires": 60}},
-    "resume-retrievals": {
-        "task": "benchmarks.tasks.resume_retrievals",
-        "schedule": 60,
-        "options": {"expires": 60},
-    },
-    "draw-samples": {"task": "benchmarks.tasks.draw_samples", "schedule": 60, "options": {"expires": 60}},
-    "compute-results": {"task": "benchmarks.tasks.compute_results", "schedule": 60, "options": {"expires": 60}},
-    "check-texts": {"task": "annotation.tasks.check_texts", "schedule": 60, "options": {"expires": 60}},
-    "place-texts": {"task": "annotation.tasks.place_texts", "schedule": 300, "options": {"expires": 300}},
-    "sweep-imports": {"task": "benchmarks.sweep_imports", "schedule": 60, "options": {"expires": 60}},
-    "send-webhooks": {"task": "summhay_site.send_webhooks", "schedule": 60, "options": {"expires": 60}},
-    "leave-no-trace": {"task": "summhay_site.leave_no_trace", "schedule": 60, "options": {"expires": 60}},
-    "make-backup": {
-        "task": "summhay_site.make_backup",
-        "schedule": crontab(hour=str(env.integer("BACKUP_HOUR", 2, low=0, high=23)), minute="11"),
-        "options": {"expires": 3600},
-    },
-    "mail-alarms": {
-        "task": "summhay_site.mail_alarms",
-        "schedule": crontab(minute="*/10"),
-        "options": {"expires": 600},
-    },
-    "purge-logins": {
-        "task": "summhay_site.purge_failed_logins",
-        "schedule": crontab(minute="7"),
-        "options": {"expires": 3600},
-    },
-    "send-reminders": {
-        "task": "annotation.tasks.send_reminders",
-        "schedule": crontab(minute="41"),
-        "options": {"expires": 3600},
-    },
-    "sweep-panes": {
-        "task": "annotation.tasks.sweep_panes",
-        "schedule": crontab(hour="3", minute="27"),
-        "options": {"expires": 3600},
-    },
-    "pack-drafts": {
-        "task": "annotation.tasks.pack_drafts",
-        "schedule": crontab(hour="2", minute="47"),
-        "options": {"expires": 3600},
-    },
-    "let-go": {
-        "task": "summhay_site.let_go",
-        "schedule": crontab(hour="4", minute="7"),
-        "options": {"expires": 3600},
-    },
-    "purge-web-sessions": {
-        "task": "summhay_site.purge_web_sessions",
-        "schedule": crontab(hour="3", minute="17"),
-        "options": {"expires": 3600},
-    },
+    name: {"task": task, "schedule": schedule, "options": {"expires": expires}}
+    for name, task, schedule, expires in (
+        ("settle-sessions", "annotation.tasks.settle_due", 20, 20),
+        ("score-snapshots", "annotation.tasks.score_snapshots", 60, 60),
+        ("resume-judge-runs", "benchmarks.tasks.resume_runs", 60, 60),
+        ("resume-retrievals", "benchmarks.tasks.resume_retrievals", 60, 60),
+        ("draw-samples", "benchmarks.tasks.draw_samples", 60, 60),
+        ("compute-results", "benchmarks.tasks.compute_results", 60, 60),
+        ("check-texts", "annotation.tasks.check_texts", 60, 60),
+        ("place-texts", "annotation.tasks.place_texts", 300, 300),
+        ("sweep-imports", "benchmarks.sweep_imports", 60, 60),
+        ("send-webhooks", "summhay_site.send_webhooks", 60, 60),
+        ("leave-no-trace", "summhay_site.leave_no_trace", 60, 60),
+        ("make-backup", "summhay_site.make_backup", crontab(hour=str(_backup_hour), minute="11"), 3600),
+        ("mail-alarms", "summhay_site.mail_alarms", crontab(minute="*/10"), 600),
+        ("purge-logins", "summhay_site.purge_failed_logins", crontab(minute="7"), 3600),
+        ("send-reminders", "annotation.tasks.send_reminders", crontab(minute="41"), 3600),
+        ("sweep-panes", "annotation.tasks.sweep_panes", crontab(hour="3", minute="27"), 3600),
+        ("pack-drafts", "annotation.tasks.pack_drafts", crontab(hour="2", minute="47"), 3600),
+        ("let-go", "summhay_site.let_go", crontab(hour="4", minute="7"), 3600),
+        ("purge-web-sessions", "summhay_site.purge_web_sessions", crontab(hour="3", minute="17"), 3600),
+    )
 }
 
 # Judges that speak the OpenAI protocol: keys only from the environment, addresses only from this list
