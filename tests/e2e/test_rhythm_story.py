@@ -207,13 +207,13 @@ def test_an_answer_to_a_flag_reaches_the_annotator_and_is_put_away(
 
 @pytest.fixture
 def phone(browser: Browser, site: Site) -> Iterator[Page]:
-    """Vera in a tram: touch, no keyboard."""
+    """Xenia in a tram: touch, no keyboard."""
     context = browser.new_context(
         viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, base_url=site.url, locale="en-GB"
     )
     context.set_default_timeout(SECONDS * 1000)
     page = context.new_page()
-    site.enter(page, "vera")
+    site.enter(page, "xenia")
     yield page
     context.close()
 
