@@ -106,10 +106,6 @@ def log_format() -> str:
     return choice("LOG_FORMAT", "LINE", among=("LINE", "JSON"))
 
 
-def web_workers() -> int:
-    return integer("WEB_WORKERS", 2, low=1, high=64)
-
-
 def web_threads() -> int:
     return integer("WEB_THREADS", 4, low=1, high=64)
 

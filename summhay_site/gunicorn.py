@@ -16,7 +16,7 @@ from summhay_site import env
 from summhay_site.serving.web_worker import accept_with_data
 
 bind = f"{env.text('HOST') or '127.0.0.1'}:{env.integer('PORT', 8000, low=1, high=65_535)}"
-workers = env.web_workers()
+workers = env.integer("WEB_WORKERS", 2, low=1, high=64)
 threads = env.web_threads()
 worker_class = "summhay_site.serving.web_worker.Worker"
 preload_app = True

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import secrets
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import chain
@@ -207,13 +207,9 @@ def pieces(person: Person, *, language: str, now: datetime) -> Iterator[bytes]:
                 member.write(b"\n]\n" if n else b"[]\n")
             files.append((held, n))
         with translation.override(language):
-            zipped.writestr(_about("README.txt", now), _read_me(files, now))
+            context = {"files": files, "reasons": reasons(), "now": now, "site_name": SITE_NAME}
+            zipped.writestr(_about("README.txt", now), render_to_string("site/own_data.txt", context))
     yield sink.taken()
-
-
-def _read_me(files: Iterable[tuple[Held, int]], now: datetime) -> str:
-    context = {"files": files, "reasons": reasons(), "now": now, "site_name": SITE_NAME}
-    return render_to_string("site/own_data.txt", context)
 
 
 def _about(name: str, now: datetime) -> zipfile.ZipInfo:

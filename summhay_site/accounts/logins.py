@@ -72,18 +72,14 @@ def address_wait_s(request: HttpRequest) -> float:
     return wait_s
 
 
-def locked_address(request: HttpRequest, *, wait_s: float) -> HttpResponse:
-    """Tell somebody whose address is locked how long to wait; status 429."""
-    return _locked_page(request, wait_s=wait_s, is_address=True)
-
-
 def locked(request: HttpRequest, response: Any, credentials: Any) -> HttpResponse:
     """Tell somebody after too many wrong passwords how long to wait; status 429."""
     seconds = _seconds_left(username=(credentials or {}).get("username") or "", ip=client_ip(request))
-    return _locked_page(request, wait_s=seconds, is_address=False)
+    return locked_page(request, wait_s=seconds, is_address=False)
 
 
-def _locked_page(request: HttpRequest, *, wait_s: float, is_address: bool) -> HttpResponse:
+def locked_page(request: HttpRequest, *, wait_s: float, is_address: bool) -> HttpResponse:
+    """Tell somebody whose account, or whose address, is locked how long to wait; status 429."""
     context = {"minutes": math.ceil(wait_s / 60), "is_address": is_address}
     page = render(request, "registration/locked.html", context, status=429)
     page["Retry-After"] = str(math.ceil(wait_s))

@@ -67,14 +67,6 @@ PERMISSIONS: dict[str, tuple[str, ...]] = {
 }
 
 
-def role_of(user: Any) -> str:
-    """The highest role of a user; a superuser is an admin; empty where there is none."""
-    if user.is_superuser:
-        return ADMIN
-    names = {group.name for group in user.groups.all()}
-    return next((role for role in BY_RANK if role in names), "")
-
-
 def sync_roles() -> None:
     """Make the groups and give each exactly the permissions of the table."""
     wanted = {name for names in PERMISSIONS.values() for name in names}
@@ -229,8 +221,11 @@ class User(AbstractUser):
 
     @property
     def role(self) -> str:
-        """The highest role; empty where none was given."""
-        return role_of(self)
+        """The highest role; a superuser is an admin; empty where none was given."""
+        if self.is_superuser:
+            return ADMIN
+        names = {group.name for group in self.groups.all()}
+        return next((role for role in BY_RANK if role in names), "")
 
     @cached_property
     def runs_studies(self) -> bool:

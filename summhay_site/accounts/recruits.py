@@ -158,7 +158,8 @@ def join_study(request: HtmxHttpRequest, key: str) -> HttpResponse:
     if problem := _problem(request, link, panel_id, user):
         return _show(request, link, problem, status=STATUS[problem])
     references, digest = references_in(link, parameters), links.digest_of(link, client_ip(request))
-    row = _row_of(link, user) if user is not None else None
+    taking_part = link.recruitments.select_related("participant__annotator")
+    row = None if user is None else taking_part.filter(participant__annotator__user=user).first()
     visit = Visit(link, panel_id, references, digest, user, row)
     return _answer(request, visit, timezone.now())
 
@@ -175,13 +176,6 @@ def _answer(request: HtmxHttpRequest, visit: Visit, now: datetime) -> HttpRespon
     except tuple(REFUSALS) as refusal:
         return _refuse(request, visit, refusal, now)
     return _show(request, visit.link, "", has_consented=_has_consented(visit.user))
-
-
-def _row_of(link: RecruitmentLink, user: User) -> Recruitment | None:
-    """How somebody takes part, or took part, by this link."""
-    rows = link.recruitments.select_related("participant__annotator")
-    row: Recruitment | None = rows.filter(participant__annotator__user=user).first()
-    return row
 
 
 def _has_consented(user: User | None) -> bool:

@@ -47,7 +47,7 @@ from summhay_site.accounts.logins import (
     actor,
     address_wait_s,
     language_of,
-    locked_address,
+    locked_page,
     place,
 )
 from summhay_site.accounts.models import ADMIN, RESEARCHER, User
@@ -92,7 +92,7 @@ class _Login(_SendsAgain, auth.LoginView):
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         """Look at the address first, since a password takes long to check."""
         if wait_s := address_wait_s(request):
-            return locked_address(request, wait_s=wait_s)
+            return locked_page(request, wait_s=wait_s, is_address=True)
         return super().post(request, *args, **kwargs)
 
     def get_context_data(self, **kwargs: Any) -> dict[str, Any]:

@@ -108,13 +108,10 @@ def _settings(now: datetime) -> Iterator[Problem]:
 
 def _folders(now: datetime) -> Iterator[Problem]:
     for name, folder in (("DATA_DIR", settings.DATA_DIR), ("BACKUP_DIR", settings.BACKUP_DIR)):
-        if folder is not None and not _is_writable(Path(folder)):
-            yield Problem(f"folder: {name}", f"{name} {folder} cannot be written to.")
-
-
-def _is_writable(folder: Path) -> bool:
-    nearest = next(each for each in (folder, *folder.parents) if each.exists())
-    return nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)
+        if folder is not None:
+            nearest = next(each for each in (Path(folder), *Path(folder).parents) if each.exists())
+            if not (nearest.is_dir() and os.access(nearest, os.W_OK | os.X_OK)):
+                yield Problem(f"folder: {name}", f"{name} {folder} cannot be written to.")
 
 
 def _broker(now: datetime) -> Iterator[Problem]:

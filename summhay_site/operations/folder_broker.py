@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import logging
 import os
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
 from typing import Any
@@ -62,7 +63,9 @@ class Channel(filesystem.Channel):
     def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]
         name = f"{round(monotonic() * 1000)}_{uuid4()}.{queue}.msg"
         try:
-            _write_whole(self.data_folder_out / name, str_to_bytes(dumps(payload)))
+            path = self.data_folder_out / name
+            with _part(path, str_to_bytes(dumps(payload))) as part:
+                part.replace(path)
         except OSError as error:
             raise ChannelError(f"Cannot add {name} to the folder of messages") from error
 
@@ -74,10 +77,14 @@ class Channel(filesystem.Channel):
                 logger.warning("A message to %s was no JSON and is dropped; the sweep will find the work.", queue)
 
     def _queue_bind(self, exchange: str, routing_key: str | None, pattern: str | None, queue: str) -> None:
-        """Let the table of an exchange begin empty but readable; kombu locks and extends one that is there."""
+        """Let the table of an exchange begin empty but readable, unless somebody was first.
+
+        kombu locks and extends one that is there, and makes it where links are not supported.
+        """
         table = self._exchange_file(exchange)  # type: ignore[attr-defined]
         if not table.exists():
-            _make_table(table)
+            with _part(table, b"[]") as part, suppress(OSError):
+                os.link(part, table)
         super()._queue_bind(exchange, routing_key or "", pattern or "", queue)
 
 
@@ -95,26 +102,12 @@ class Transport(filesystem.Transport):
         return super().establish_connection()
 
 
-def _write_whole(path: Path, content: bytes) -> None:
-    """Write a file that appears at once."""
-    part = _part(path)
+@contextmanager
+def _part(path: Path, content: bytes) -> Iterator[Path]:
+    """Write a file that no reader looks for, to be put in its place at once, whole."""
+    part = path.with_name(f"{uuid4()}{UNFINISHED}")
     try:
         part.write_bytes(content)
-        part.replace(path)
+        yield part
     finally:
         part.unlink(missing_ok=True)
-
-
-def _make_table(path: Path) -> None:
-    """The same for an empty table, unless somebody was first; kombu makes it where links are not supported."""
-    part = _part(path)
-    try:
-        part.write_bytes(b"[]")
-        with suppress(OSError):
-            os.link(part, path)
-    finally:
-        part.unlink(missing_ok=True)
-
-
-def _part(path: Path) -> Path:
-    return path.with_name(f"{uuid4()}{UNFINISHED}")

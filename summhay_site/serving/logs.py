@@ -78,7 +78,9 @@ class JsonLines(logging.Formatter):
             said["status"] = status
         if record.exc_info:
             said["traceback"] = self.formatException(record.exc_info)
-        said |= _of_request(record) | _of_task()
+        said |= _of_request(record)
+        if (task := get_current_task()) is not None:
+            said |= {"task": task.name, "task_id": task.request.id}
         safe = {name: without_secrets(value) if isinstance(value, str) else value for name, value in said.items()}
         return orjson.dumps(safe, default=str).decode()
 
@@ -100,11 +102,6 @@ def _of_request(record: logging.LogRecord) -> dict[str, Any]:
         "path": request.path,
         "user": str(user.uid) if user is not None and user.is_authenticated else None,
     }
-
-
-def _of_task() -> dict[str, Any]:
-    task: Any = get_current_task()
-    return {} if task is None else {"task": task.name, "task_id": task.request.id}
 
 
 def start() -> None:
