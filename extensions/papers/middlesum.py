@@ -158,9 +158,6 @@ class MiddleSum(Paper):
                 values[name, column] = _scaled(same[0], table.part)
         return values
 
-    def table_6(self, table: Printed) -> Part:
-        return nothing(table, NO_P if self.datasets else NO_DATA, report="report context")
-
     def statistics(self, table: Printed) -> Part:
         values: Values = {}
         is_sample = table.number == "7"
@@ -187,8 +184,8 @@ class MiddleSum(Paper):
                     values[f"{row['system']} on {self.datasets[dataset]}", f"part {at}"] = share
         return plotted(table, values, why=NO_DATA, of=self.of, report="report context")
 
-    def without(self, table: Printed, why: str) -> Part:
-        return nothing(table, why if self.datasets else NO_DATA)
+    def without(self, table: Printed, why: str, report: str = "") -> Part:
+        return nothing(table, why if self.datasets else NO_DATA, report=report)
 
     def _arms(self, prefix: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """Arrangements of experiments with names that begin so, with the system and its data set."""
@@ -237,7 +234,7 @@ class MiddleSum(Paper):
         (TABLE, "3"): table_3,
         (TABLE, "4"): statistics,
         (TABLE, "5"): table_5,
-        (TABLE, "6"): table_6,
+        (TABLE, "6"): partial(without, why=NO_P, report="report context"),
         (TABLE, "7"): statistics,
         (TABLE, "8"): table_8,
         (FIGURE, "1"): partial(curves, key="bigrams"),

@@ -282,28 +282,24 @@ def can_be_made_again(part: SynthesisPart) -> bool:
     return part.kind in CAN_BE_MADE_AGAIN[part.synthesis.kind]
 
 
-def _stale_after(part: SynthesisPart) -> set[int]:
+def made_from(part: SynthesisPart) -> set[int]:
     """The keys of what is there and was made from a part, directly or through others; three queries."""
     links: Any = SynthesisPart.uses.through
-    made_from: dict[int, list[int]] = {}
+    parents: dict[int, list[int]] = {}
     is_sorted = part.synthesis.kind == SynthesisKind.DOCUMENTS  # insights into subtopics, not made from them
     rows = SynthesisPart.objects.filter(synthesis=part.synthesis)
     for pk, parent in rows.values_list("pk", "parent"):
-        made_from[pk] = [parent] if parent and not is_sorted else []
+        parents[pk] = [parent] if parent and not is_sorted else []
     uses = links.objects.filter(from_synthesispart__synthesis=part.synthesis)
     for pk, used in uses.values_list("from_synthesispart", "to_synthesispart"):
-        made_from[pk].append(used)
+        parents[pk].append(used)
     alive = rows.exclude(state__in=GONE | {PartState.PROPOSED})
-    return stale_after({part.pk}, made_from) & set(alive.values_list("pk", flat=True))
-
-
-def would_be_stale(part: SynthesisPart) -> int:
-    return len(_stale_after(part))
+    return stale_after({part.pk}, parents) & set(alive.values_list("pk", flat=True))
 
 
 def _make_stale(part: SynthesisPart) -> dict[str, str]:
     """Mark what was made from a part that changed; states before, by key."""
-    rows = SynthesisPart.objects.filter(pk__in=_stale_after(part)).exclude(state=PartState.STALE)
+    rows = SynthesisPart.objects.filter(pk__in=made_from(part)).exclude(state=PartState.STALE)
     before = dict(rows.values_list("pk", "state"))
     SynthesisPart.objects.filter(pk__in=before).update(state=PartState.STALE)
     return {str(pk): state for pk, state in before.items()}

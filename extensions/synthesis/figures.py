@@ -287,7 +287,9 @@ def _lines(synthesis: Synthesis, figures: SynthesisFigures) -> Iterator[str]:
             for s in steps
         ],
     )
-    yield from ("", f"Seed {synthesis.seed}. {_spent(synthesis)}", "")
+    spent = synthesis.cost()
+    price = "no price is known" if spent.dollars is None else f"${spent.dollars:.4f}"
+    yield from ("", f"Seed {synthesis.seed}. {spent.n_calls:,} paid requests, {price}.", "")
     settings = asdict(Settings.from_mapping(synthesis.settings)) | {
         "prompts": sorted(synthesis.settings["prompts"])
     }
@@ -358,12 +360,6 @@ def _left(synthesis: Synthesis, figures: SynthesisFigures) -> Iterator[str]:
         "",
         "Words see no paraphrase and no changed value. A system of the generator's family may be favoured.",
     )
-
-
-def _spent(synthesis: Synthesis) -> str:
-    spent = synthesis.cost()
-    price = "no price is known" if spent.dollars is None else f"${spent.dollars:.4f}"
-    return f"{spent.n_calls:,} paid requests, {price}."
 
 
 def _table(heads: tuple[str, ...], rows: list[tuple[str, ...]]) -> Iterator[str]:

@@ -293,11 +293,6 @@ def search_addresses() -> list[tuple[str, str]]:
     return [(address, address) for address in site.SEARCH_URLS]
 
 
-def no_rerank_or_addresses() -> list[tuple[str, Any]]:
-    """None, or one of the servers that the administrator allows."""
-    return [("", "none: BM25"), *addresses()]
-
-
 class QuestionsForm(BeginForm):
     STEPS = _STEPS
     PROMPTS = PROMPTS_OF_QUESTIONS
@@ -340,7 +335,9 @@ class QuestionsForm(BeginForm):
     autods_from = _share(
         "autods_from", "AutoDS score of a key point, at least", help_text="0: no scores are asked for."
     )
-    rerank_url = forms.ChoiceField(label="Rerank model at", choices=no_rerank_or_addresses, required=False)
+    rerank_url = forms.ChoiceField(
+        label="Rerank model at", choices=lambda: [("", "none: BM25"), *addresses()], required=False
+    )
     rerank_model = forms.CharField(label="Rerank model", max_length=120, required=False)
     language = forms.CharField(
         label=_("Language"), max_length=20, initial=_USUAL_QUESTIONS.language, help_text="Its tag."

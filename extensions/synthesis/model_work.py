@@ -321,7 +321,11 @@ def _lines(report: dict[str, Any], *, said: Collection[str]) -> list[str]:
     """The report in lines, without the counts of steps that were said when they ended."""
     rows = report["steps"].items()
     lines = [f"{name}: {counts.get('sentence', '')}" for name, counts in rows if name not in said]
-    lines += _lines_of_questions(report["questions"]) if "questions" in report else _lines_of_checks(report)
+    if n := report.get("questions"):
+        lines.append(f"{n['questions']} questions, {n['documents']} documents, {n['key_points']} key points")
+        lines.append(f"left out, as no key point stands: {n['without_key_points']}")
+    else:
+        lines += _lines_of_checks(report)
     lines.append(f"flagged, for people to look at: {len(report['flagged'])}")
     listed = report["flagged"][:_LISTED]
     lines += [f"  {row['kind']} {row['number']}: {', '.join(row['flags'])}" for row in listed]
@@ -331,13 +335,6 @@ def _lines(report: dict[str, Any], *, said: Collection[str]) -> list[str]:
         f"{report['unusable_replies']} replies not usable; {cost}"
     )
     return lines
-
-
-def _lines_of_questions(counts: Mapping[str, Any]) -> list[str]:
-    return [
-        f"{counts['questions']} questions, {counts['documents']} documents, {counts['key_points']} key points",
-        f"left out, as no key point stands: {counts['without_key_points']}",
-    ]
 
 
 def _lines_of_checks(report: Mapping[str, Any]) -> list[str]:

@@ -280,11 +280,6 @@ def _seed(where: str, value: Any, problems: Problems) -> Seed | None:
     return Seed(" ".join(part.question.split()), part.answer, known_name(part.category, CATEGORIES))
 
 
-def read_seeds(path: Path, *, limit_bytes: int) -> tuple[Seed, ...]:
-    """The seeds of a file; raises `ImportFailed` and OSError."""
-    return parse_seeds(path, problems=Problems(file=path.name), limit_bytes=limit_bytes)
-
-
 def _main() -> None:
     """Read a file from the standard input; print title, text and, if it cannot be read, why, as JSON."""
     resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))

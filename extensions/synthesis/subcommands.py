@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from django.conf import settings as site
 from django.core.management import CommandError
 
-from benchmarks.io.reading.problems import ImportFailed
+from benchmarks.io.reading.problems import ImportFailed, Problems
 from benchmarks.io.schemas import summhay
 from extensions.synthesis import model_work, sources
 from extensions.synthesis.checks import CheckReport, NothingToCompare, check
@@ -245,7 +245,8 @@ def _questions(options: Mapping[str, Any]) -> dict[str, Any]:
     if options["file"] is None:
         raise CommandError("Name the file of seed questions.")
     try:
-        seeds = sources.read_seeds(options["file"], limit_bytes=site.UPLOAD_LIMIT_BYTES)
+        problems = Problems(file=options["file"].name)
+        seeds = sources.parse_seeds(options["file"], problems=problems, limit_bytes=site.UPLOAD_LIMIT_BYTES)
     except ImportFailed as error:
         raise CommandError(str(error)) from error
     except OSError as error:

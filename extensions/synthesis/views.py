@@ -285,7 +285,7 @@ def review(request: HtmxHttpRequest, uid: UUID, name: str) -> HttpResponse:
         at = order.index(part.pk) if part.pk in order else -1
         context |= {
             "shown": overview.shown(part, step.synthesis.seed, cursor=request.GET.get("insight", "")),
-            "n_stale": deciding.would_be_stale(part),
+            "n_stale": len(deciding.made_from(part)),
             "before": queue.order[at - 1].uid if at > 0 else "",
             "after": queue.order[at + 1].uid if 0 <= at < len(order) - 1 else "",
             "place": at + 1,

@@ -83,19 +83,15 @@ class Command(BaseCommand):
         self.stdout.write(f"{check.n_same:,} numbers come out again.")
         if check.unknown:
             self.stdout.write(f"{len(check.unknown):,} cannot be computed from the archives alone:")
-        for why, names in _by_reason(check.unknown).items():
+        by_reason: dict[str, list[str]] = defaultdict(list)
+        for name, why in check.unknown.items():
+            by_reason[why].append(name)
+        for why, names in by_reason.items():
             shown = ", ".join(names[:MOST_SHOWN]) + (" …" if len(names) > MOST_SHOWN else "")
             self.stdout.write(f"  {len(names):,} {why}: {shown}")
         if check.problems:
             raise CommandError("\n".join(check.problems))
         self.stdout.write("Nothing differs.")
-
-
-def _by_reason(unknown: Mapping[str, str]) -> dict[str, list[str]]:
-    by_reason: dict[str, list[str]] = defaultdict(list)
-    for name, why in unknown.items():
-        by_reason[why].append(name)
-    return by_reason
 
 
 def _board(options: Mapping[str, Any], studies: Sequence[Study], now: datetime) -> BoardMade:
