@@ -19,19 +19,15 @@ class NotYours(Exception):
     """Somebody else's; the message says whose it is to change."""
 
 
-def owner_id(row: Model) -> int | None:
-    """The account whose row this is; None where it came by command or the account is gone."""
-    owner: int | None = getattr(row, OWNER.get(type(row).__name__, "created_by_id"))
-    return owner
-
-
 def may_change_all(user: Any) -> bool:
     """Whether somebody may change what is others': admins, and the command line, for which `user` is None."""
     return user is None or user.has_perm(ADMIN)
 
 
 def may_change(user: Any, row: Model) -> bool:
-    return may_change_all(user) or owner_id(row) == user.pk
+    """Whether the row is theirs; nobody's where it came by command or the account is gone."""
+    owner: int | None = getattr(row, OWNER.get(type(row).__name__, "created_by_id"))
+    return may_change_all(user) or owner == user.pk
 
 
 def may_add(user: Any, versions: Iterable[Model]) -> bool:

@@ -250,8 +250,9 @@ def _close(endpoint: Endpoint, pairs: Sequence[tuple[JudgeCall, Reply | Failure]
     refused = [(call, out) for call, out in pairs if isinstance(out, Failure) and out.trouble is Trouble.BUSY]
     if refused:
         _slow_down(endpoint, refused, now)
-    elif any(isinstance(out, Reply) for _call, out in pairs):
-        _speed_up(endpoint)
+    elif any(isinstance(out, Reply) for _call, out in pairs) and endpoint.limit_now < most_in_flight():
+        endpoint.limit_now += 1
+        endpoint.save(update_fields=["limit_now"])
 
 
 def _fill(call: JudgeCall, outcome: Reply | Failure, now: datetime) -> None:
@@ -315,12 +316,6 @@ def _slow_down(endpoint: Endpoint, refused: Sequence[tuple[JudgeCall, Failure]],
         endpoint.limit_now = max(1, min(endpoint.limit_now, n_alive + len(refused)) // 2)
         endpoint.last_halved_at = now
     endpoint.save(update_fields=["rests_until", "limit_now", "last_halved_at"])
-
-
-def _speed_up(endpoint: Endpoint) -> None:
-    if endpoint.limit_now < most_in_flight():
-        endpoint.limit_now += 1
-        endpoint.save(update_fields=["limit_now"])
 
 
 @transaction.atomic

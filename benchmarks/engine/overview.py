@@ -57,19 +57,11 @@ def _cost_of_models(rows: Iterable[Judge]) -> dict[int, costs.Cost]:
     return {pk: spent.get(pk, costs.NOTHING) for pk in models}
 
 
-@dataclass(frozen=True)
-class SummarizerRow:
-    """A summarizer with its finished summaries and responses; `n_invalid` of them are not what was asked for."""
+def summarizer_rows() -> list[dict[str, Any]]:
+    """All summarizers that are not archived with their finished summaries and responses, in three queries.
 
-    judge: Judge
-    n_summaries: int
-    n_responses: int
-    n_invalid: int
-    cost: costs.Cost | None
-
-
-def summarizer_rows() -> list[SummarizerRow]:
-    """All summarizers that are not archived, in three queries."""
+    `n_invalid` of them are not what was asked for; `cost` is None where it cannot be known or nothing was paid.
+    """
     finished = Q(drafts__texts__number=0)
     rows = list(
         Summarizer.objects.filter(archived_at=None).annotate(
@@ -80,13 +72,13 @@ def summarizer_rows() -> list[SummarizerRow]:
     )
     spent = _cost_of_models(rows)
     return [
-        SummarizerRow(
-            judge=judge,
-            n_summaries=judge.n,
-            n_responses=judge.n_responses,
-            n_invalid=judge.n_bad,
-            cost=spent.get(judge.pk),
-        )
+        {
+            "judge": judge,
+            "n_summaries": judge.n,
+            "n_responses": judge.n_responses,
+            "n_invalid": judge.n_bad,
+            "cost": spent.get(judge.pk),
+        }
         for judge in rows
     ]
 

@@ -16,7 +16,7 @@ from benchmarks.io.plan import BATCH, ImportRequest, Plan, Result
 from benchmarks.io.published import PUBLISHED_JUDGE
 from benchmarks.io.reading.problems import Got, Problems
 from benchmarks.io.schemas import summhay
-from benchmarks.io.schemas.topics import TopicFile, TopicInsight, TopicSubtopic, TopicSummary
+from benchmarks.io.schemas.topics import TopicFile, TopicSubtopic, TopicSummary
 from benchmarks.models import (
     Document,
     Haystack,
@@ -59,12 +59,6 @@ def complete_subtopics(known: Mapping[str, Subtopic], topic: TopicFile) -> list[
             insight.query,
         )
     return list(known.values())
-
-
-def complete_insight(row: Insight, number: int, incoming: TopicInsight) -> Insight:
-    """Give an insight its number, name and gold documents."""
-    row.number, row.name, row.gold_documents = number, incoming.name, list(incoming.gold_documents)
-    return row
 
 
 def make_room(haystack: Haystack, topic: TopicFile, displaced: Sequence[Summary]) -> None:
@@ -216,7 +210,7 @@ class HaystackPlan(Plan[TopicFile]):
                 row = self.create(published.new_insight(owner, number, insight), "insights")
             elif self.completes:
                 self.same(f"{where}[{number - 1}]", insight=(row.text, insight.text))
-                complete_insight(row, number, insight)
+                row.number, row.name, row.gold_documents = number, insight.name, list(insight.gold_documents)
                 self.alter(row, INSIGHT_FIELDS, "insights")
             else:
                 gold = [Got(f"documents {list(of)}") for of in (row.gold_documents, insight.gold_documents)]

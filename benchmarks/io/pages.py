@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -178,8 +180,13 @@ def _job_page(request: HtmxHttpRequest, job: ImportJob, form: mapping.MappingFor
 @requires(ADD)
 def import_confirm(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     job = get_object_or_404(ImportJob.objects.for_user(request.user), uid=uid)
+    return _go_on(request, job, partial(jobs.confirm, job=job))
+
+
+def _go_on(request: HtmxHttpRequest, job: ImportJob, step: Callable[[], object]) -> HttpResponse:
+    """Take a step that has more work follow, unless somebody else was first."""
     try:
-        jobs.confirm(job=job)
+        step()
     except jobs.JobMovedOn as moved_on:
         messages.warning(request, str(moved_on))
     else:
@@ -202,13 +209,8 @@ def import_mapping(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         group = job.report["options"].get(jobs.GROUP)
         about = {"tool": job.report["look"]["tool"], "mapping": chosen, "group_id": group}
         mapping.remember(name=name, about=about, by=request.user, now=timezone.now())
-    try:
-        jobs.read_anew(job=job, options={"mapping": orjson.dumps(chosen).decode(), "mapping_name": name})
-    except jobs.JobMovedOn as moved_on:
-        messages.warning(request, str(moved_on))
-    else:
-        start(job)
-    return redirect("benchmarks:import-job", job.uid)
+    options = {"mapping": orjson.dumps(chosen).decode(), "mapping_name": name}
+    return _go_on(request, job, partial(jobs.read_anew, job=job, options=options))
 
 
 @require_POST

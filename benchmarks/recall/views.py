@@ -179,9 +179,10 @@ class RecallForm(forms.Form):
         chosen = query.dict() | {"judge": judge, "system": query.getlist("system")}
         super().__init__(initial=chosen, auto_id="%s", use_required_attribute=False)
         self.defaults = {"judge": "" if query.get("judge") else judge, "questions": "common"}
+        systems = System.objects.filter(responses__isnull=False).distinct().order_by("key")
         offered: dict[str, list[tuple[str, Any]]] = {
             "judge": [(name, name) for name in judges] or [("", _("none"))],
-            "system": [(name, name) for name in _systems_of_responses()],
+            "system": [(name, name) for name in systems.values_list("key", flat=True)],
             "points": [("", "all"), *((version.key, str(version)) for version in versions)],
         }
         for field in ("dataset", "category", "domain"):
@@ -192,11 +193,6 @@ class RecallForm(forms.Form):
             del self.fields["points"]
         if len(offered["system"]) < 2:
             del self.fields["system"]
-
-
-def _systems_of_responses() -> list[str]:
-    rows = System.objects.filter(responses__isnull=False).distinct().order_by("key")
-    return list(rows.values_list("key", flat=True))
 
 
 class ResponseRunForm(RunOptionsForm):

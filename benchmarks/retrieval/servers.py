@@ -79,33 +79,34 @@ def numbers(values: Sequence[Any]) -> list[float]:
     return [float(value) for value in values]
 
 
-def check_server(*, base_url: str, model: str) -> None:
-    """ValueError unless a server and its model are named."""
-    if not base_url or not model:
-        raise ValueError("base_url and model are needed.")
+@dataclass(frozen=True)
+class Model(Served):
+    """Base of retrievers by a model of a server; ValueError unless both are named."""
+
+    base_url: str = ""
+    model: str = ""
+
+    def __post_init__(self) -> None:
+        if not self.base_url or not self.model:
+            raise ValueError("base_url and model are needed.")
 
 
 TEXTS_AT_A_TIME = 32
 
 
 @dataclass(frozen=True)
-class Embeddings(Served):
+class Embeddings(Model):
     """Cosine of the embeddings of query and document.
 
     Some models want a word before each text (e5: “query: ” and “passage: ”). A text is embedded once, whatever
     haystack or subtopic it belongs to.
     """
 
-    base_url: str = ""
-    model: str = ""
     query_prefix: str = ""
     document_prefix: str = ""
 
     name: ClassVar[str] = "embeddings"
     revision: ClassVar[int] = 1
-
-    def __post_init__(self) -> None:
-        check_server(base_url=self.base_url, model=self.model)
 
     def scores(self, corpus: Corpus, memory: Memory) -> Iterator[list[float]]:
         """Embed what is not known yet, then compare."""
@@ -148,17 +149,11 @@ _DOUBLE = struct.Struct("<d")
 
 
 @dataclass(frozen=True)
-class Rerank(Served):
+class Rerank(Model):
     """The relevance of each document to the query by a rerank model. Each pair of the two is asked once."""
-
-    base_url: str = ""
-    model: str = ""
 
     name: ClassVar[str] = "rerank"
     revision: ClassVar[int] = 1
-
-    def __post_init__(self) -> None:
-        check_server(base_url=self.base_url, model=self.model)
 
     def scores(self, corpus: Corpus, memory: Memory) -> Iterator[list[float]]:
         """Ask about what is not known yet."""

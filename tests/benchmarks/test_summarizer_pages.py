@@ -165,7 +165,7 @@ def test_questions_are_answered_from_the_page_of_a_summarizer(ada: Any, login: L
     assert "snippets by heron" in client.get(page).text
     assert "1 of 1 responses written" in client.get(url("judge-run", run.uid)).text
     row = client.get(url("summarizers")).context["rows"][0]
-    assert (row.n_summaries, row.n_responses, row.n_invalid) == (0, 1, 0)
+    assert (row["n_summaries"], row["n_responses"], row["n_invalid"]) == (0, 1, 0)
 
 
 def test_the_offline_baseline_answers_from_documents_only(ada: Any, login: Login) -> None:

@@ -63,10 +63,14 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Check the file, import it unless this is a trial, and report."""
         entry = get_format(self.format_name or options["format"])
+        name = options["researcher"]
+        researcher = get_user_model().objects.filter(username=name).first()
+        if name is not None and researcher is None:
+            raise CommandError(f"There is no account “{name}”.")
         request = ImportRequest(
             now=timezone.now(),
             options=_option_values(entry, options),
-            researcher=_user(options["researcher"]),
+            researcher=researcher,
             group=_group(options["group"]),
         )
         paths: list[Path] = options["files"]
@@ -125,15 +129,6 @@ def _option_values(entry: Format[Any], options: dict[str, Any]) -> dict[str, str
         if len(values[option.name]) > option.max_length:
             raise CommandError(f"{entry.title}: --{option.name} has at most {option.max_length} characters.")
     return values
-
-
-def _user(name: str | None) -> Any:
-    if name is None:
-        return None
-    user = get_user_model().objects.filter(username=name).first()
-    if user is None:
-        raise CommandError(f"There is no account “{name}”.")
-    return user
 
 
 def _group(name: str | None) -> int | None:
