@@ -20,6 +20,8 @@ Place = tuple[int | UUID, int | UUID]
 """A summary and an insight, by primary key, or by public id if they are new."""
 Answers = dict[Place, tuple[str, tuple[int, ...]]]
 """Coverage, and the lines it is linked to."""
+DOCUMENT = ("number", "key", "title", "text", "n_words")
+"""What documents of haystacks and of questions have alike."""
 PUBLISHED_JUDGE = "published"
 """The judge whose verdicts haystack files hold, by default."""
 
@@ -68,38 +70,23 @@ def sha256_of(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def values_of(row: object, *names: str) -> dict[str, Any]:
+    """The values of these names, for a row that has the same."""
+    return {name: getattr(row, name) for name in names}
+
+
 def new_document(haystack: Haystack, incoming: TopicDocument) -> Document:
-    return Document(
-        haystack=haystack,
-        number=incoming.number,
-        key=incoming.key,
-        title=incoming.title,
-        text=incoming.text,
-        n_words=incoming.n_words,
-        metadata=dict(incoming.metadata),
-    )
+    return Document(haystack=haystack, metadata=dict(incoming.metadata), **values_of(incoming, *DOCUMENT))
 
 
 def new_subtopic(haystack: Haystack, number: int, incoming: TopicSubtopic) -> Subtopic:
-    return Subtopic(
-        haystack=haystack,
-        number=number,
-        key=incoming.key,
-        name=incoming.name,
-        description=incoming.description,
-        query=incoming.query,
-    )
+    same = values_of(incoming, "key", "name", "description", "query")
+    return Subtopic(haystack=haystack, number=number, **same)
 
 
 def new_insight(subtopic: Subtopic, number: int, incoming: TopicInsight) -> Insight:
-    return Insight(
-        subtopic=subtopic,
-        number=number,
-        key=incoming.key,
-        name=incoming.name,
-        text=incoming.text,
-        gold_documents=list(incoming.gold_documents),
-    )
+    gold, same = list(incoming.gold_documents), values_of(incoming, "key", "name", "text")
+    return Insight(subtopic=subtopic, number=number, gold_documents=gold, **same)
 
 
 def new_summary(subtopic: Subtopic, system: System, text: str, *, now: datetime, **fields: Any) -> Summary:
@@ -152,13 +139,8 @@ def answers_of(judges: Iterable[Judge], haystacks: Iterable[Haystack]) -> dict[i
 
 
 def new_system(system: TopicSystem) -> System:
-    return System(
-        key=system.key,
-        kind=System.Kind.HUMAN if system.key == HUMAN else System.Kind.MODEL,
-        summarizer=system.summarizer,
-        retriever=system.retriever,
-        document_order=system.document_order,
-    )
+    kind = System.Kind.HUMAN if system.key == HUMAN else System.Kind.MODEL
+    return System(kind=kind, **values_of(system, "key", "summarizer", "retriever", "document_order"))
 
 
 def new_judge(

@@ -9,7 +9,7 @@ from django.utils.http import urlencode
 
 from benchmarks.io.formats import Format
 from benchmarks.io.plan import DatasetPlan
-from benchmarks.io.published import sha256_of
+from benchmarks.io.published import DOCUMENT, sha256_of, values_of
 from benchmarks.io.reading.problems import joined
 from benchmarks.io.schemas import long2rag
 from benchmarks.io.schemas.long2rag import KeyPointText, QuestionText, ResponseText
@@ -44,11 +44,7 @@ class QuestionPlan(DatasetPlan):
     def add_new(self, incoming: QuestionText) -> None:
         row = Question(
             dataset=self.dataset,
-            key=incoming.key,
-            text=incoming.text,
-            category=incoming.category,
-            domain=incoming.domain,
-            language=incoming.language,
+            **values_of(incoming, "key", "text", "category", "domain", "language"),
             n_words=sum(document.n_words for document in incoming.documents),
             created_by=self.request.actor,
             created_at=self.now,
@@ -56,15 +52,7 @@ class QuestionPlan(DatasetPlan):
         self.create(row, "questions")
         documents = {
             document.number: self.create(
-                QuestionDocument(
-                    question=row,
-                    number=document.number,
-                    key=document.key,
-                    title=document.title,
-                    text=document.text,
-                    n_words=document.n_words,
-                ),
-                "documents",
+                QuestionDocument(question=row, **values_of(document, *DOCUMENT)), "documents"
             )
             for document in incoming.documents
         }
@@ -83,11 +71,7 @@ class QuestionPlan(DatasetPlan):
                 key_point=made,
                 number=position,
                 document=None if span.document is None else documents[span.document],
-                quote=span.quote,
-                start=span.start,
-                end=span.end,
-                match_ratio=span.match_ratio,
-                is_exact=span.is_exact,
+                **values_of(span, "quote", "start", "end", "match_ratio", "is_exact"),
             )
             self.create(passage, "spans")
 

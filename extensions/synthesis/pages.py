@@ -22,7 +22,7 @@ from annotation.verification.labels import Stratum
 from benchmarks import audit
 from benchmarks.io import jobs
 from benchmarks.io.pages import ADD, start
-from benchmarks.io.published import PUBLISHED_JUDGE
+from benchmarks.io.published import DOCUMENT, PUBLISHED_JUDGE, values_of
 from benchmarks.io.schemas.summhay import dump
 from benchmarks.models import Document, Haystack, Insight, KeyPoint, Question, QuestionDocument
 from benchmarks.web.groups import GroupedForm, own_group
@@ -204,14 +204,7 @@ def make_set(*, haystack: Haystack, n: int, seed: int, by: Any, now: datetime) -
             created_by=by,
             created_at=now,
         )
-        QuestionDocument.objects.create(
-            question=question,
-            number=1,
-            key=document.key,
-            title=document.title,
-            text=document.text,
-            n_words=document.n_words,
-        )
+        QuestionDocument.objects.create(question=question, **values_of(document, *DOCUMENT) | {"number": 1})
         KeyPoint.objects.bulk_create(
             KeyPoint(
                 question=question,

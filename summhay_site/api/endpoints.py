@@ -39,6 +39,7 @@ from annotation.writing.files import SNAPSHOTS, of_sessions, session_objects, st
 from benchmarks import audit
 from benchmarks.engine import judging, runs, versions
 from benchmarks.engine.wakeup import enqueue
+from benchmarks.io.published import values_of
 from benchmarks.models import (
     AuditEvent,
     Haystack,
@@ -190,17 +191,8 @@ def _study(request: HttpRequest, uid: uuid.UUID) -> Study:
 
 def _studies(rows: QuerySet[Any, Any]) -> Iterable[dict[str, Any]]:
     for study in rows.with_progress():  # type: ignore[attr-defined]
-        yield {
-            "id": str(study.uid),
-            "name": study.name,
-            "kind": study.kind,
-            "state": study.state,
-            "n_annotators": study.n_annotators,
-            "n_tasks": study.n_tasks,
-            "n_done": study.n_done,
-            "created_at": study.created_at,
-            "due_at": study.due_at,
-        }
+        counts, times = ("n_annotators", "n_tasks", "n_done"), ("created_at", "due_at")
+        yield {"id": str(study.uid), **values_of(study, "name", "kind", "state", *counts, *times)}
 
 
 @get("studies", STUDY)
@@ -627,7 +619,7 @@ def published(request: HttpRequest, address: str) -> HttpResponse:
     """Published results, for anybody: figures one in each row; as HTML where they are fixed"""
     live = Publication.objects.live().select_related("study", "made_by")
     publication = get_object_or_404(live, address=address)
-    about = {name: getattr(publication, name) for name in ("title", "follows", "data_version")}
+    about = values_of(publication, "title", "follows", "data_version")
     if not publication.follows:
         return _json({**about, "html": publication.fixed})
     try:
