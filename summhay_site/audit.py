@@ -182,11 +182,6 @@ FOR_ALL = {
 """Said where no research group has it from then on."""
 
 
-def kind_name(action: str) -> str:
-    words = SENTENCES.get(action, action).replace("“%(what)s”", "…").replace("%(what)s", "…")
-    return words[:1].upper() + words[1:]
-
-
 def events_in_words(events: Iterable[AuditEvent]) -> list[EventInWords]:
     """Events in words; one query for each kind of thing that they are about."""
     rows = list(events)
@@ -306,8 +301,11 @@ EVENTS = AuditEvent.objects.select_related("actor")
 
 def read_actions() -> list[tuple[str, str]]:
     """All actions that the log holds, with their words, sorted by these."""
-    actions = AuditEvent.objects.order_by("action").values_list("action", flat=True).distinct()
-    return sorted(((action, kind_name(action)) for action in actions), key=lambda choice: choice[1].casefold())
+    named = []
+    for action in AuditEvent.objects.order_by("action").values_list("action", flat=True).distinct():
+        words = SENTENCES.get(action, action).replace("“%(what)s”", "…").replace("%(what)s", "…")
+        named.append((action, words[:1].upper() + words[1:]))
+    return sorted(named, key=lambda choice: choice[1].casefold())
 
 
 class EventForm(Form):

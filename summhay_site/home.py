@@ -127,16 +127,6 @@ def _results(studies: list[Study]) -> list[tuple[str, str]]:
     return [(study.name, reverse(place, args=[study.uid])) for study, place in pages if place]
 
 
-def read_admin() -> dict[str, int]:
-    """How many accounts there are, by state; one query."""
-    counts: dict[str, int] = User.objects.aggregate(
-        people=Count("pk", filter=Q(is_active=True)),
-        inactive=Count("pk", filter=Q(is_active=False)),
-        never_logged_in=Count("pk", filter=Q(is_active=True, last_login=None)),
-    )
-    return counts
-
-
 def erasures_asked() -> list[Waiting]:
     """Accounts whose owners ask to be erased, until that is done."""
     requests = AuditEvent.objects.filter(action=ERASURE)
@@ -197,7 +187,11 @@ def home(request: HtmxHttpRequest) -> HttpResponse:
     if user.has_perm("annotation.view_study"):
         context["research"] = read_researcher(user, request.session)
     if user.has_perm("summhay_site.view_user"):
-        context["people"] = read_admin()
+        context["people"] = User.objects.aggregate(
+            people=Count("pk", filter=Q(is_active=True)),
+            inactive=Count("pk", filter=Q(is_active=False)),
+            never_logged_in=Count("pk", filter=Q(is_active=True, last_login=None)),
+        )
     if user.has_perm("summhay_site.view_workerheartbeat"):
         context["alarm"] = read_alarm(now=timezone.now())
     return page(request, "site/home.html", context)

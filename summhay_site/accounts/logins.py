@@ -74,7 +74,10 @@ def address_wait_s(request: HttpRequest) -> float:
 
 def locked(request: HttpRequest, response: Any, credentials: Any) -> HttpResponse:
     """Tell somebody after too many wrong passwords how long to wait; status 429."""
-    seconds = _seconds_left(username=(credentials or {}).get("username") or "", ip=client_ip(request))
+    username, seconds = (credentials or {}).get("username") or "", settings.AXES_COOLOFF_TIME.total_seconds()
+    attempts = AccessAttempt.objects.filter(username=username, ip_address=client_ip(request))
+    if last := attempts.order_by("-attempt_time").first():
+        seconds = max(1.0, seconds - (timezone.now() - last.attempt_time).total_seconds())
     return locked_page(request, wait_s=seconds, is_address=False)
 
 
@@ -84,14 +87,6 @@ def locked_page(request: HttpRequest, *, wait_s: float, is_address: bool) -> Htt
     page = render(request, "registration/locked.html", context, status=429)
     page["Retry-After"] = str(math.ceil(wait_s))
     return page
-
-
-def _seconds_left(*, username: str, ip: str | None) -> float:
-    cooloff = settings.AXES_COOLOFF_TIME.total_seconds()
-    last = AccessAttempt.objects.filter(username=username, ip_address=ip).order_by("-attempt_time").first()
-    if last is None:
-        return float(cooloff)
-    return float(max(1.0, cooloff - (timezone.now() - last.attempt_time).total_seconds()))
 
 
 def purge_failed_logins(*, now: datetime) -> int:

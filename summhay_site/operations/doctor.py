@@ -250,24 +250,21 @@ def data_folder_is_private(app_configs: Any, **_: Any) -> list[CheckMessage]:
 @register(Tags.files)
 def data_files_are_private(app_configs: Any, **_: Any) -> list[CheckMessage]:
     """Nor the files in it, which keep the mode that they were once made with."""
-    open_files = [path for path in _private_files() if path.exists() and _mode(path) & 0o077]
+    files = [settings.DATA_DIR / "secret_key", settings.UPLOAD_DIR]
+    name = str(connection.settings_dict["NAME"])
+    if connection.vendor == "sqlite" and Path(name).is_absolute():  # else it is kept in memory
+        files += [Path(name + end) for end in ("", "-wal", "-shm", "-journal")]
     return [
         Warning(
             f"{path} can be read or written by other users of this machine (mode {_mode(path):03o}).",
             hint=f"chmod {'700' if path.is_dir() else '600'} {path}",
             id="summhay.W003",
         )
-        for path in open_files
-        if _mode(path.parent) & 0o011  # else nobody else gets as far as the file
+        for path in files
+        if path.exists()
+        and _mode(path) & 0o077
+        and _mode(path.parent) & 0o011  # else nobody else gets as far as the file
     ]
-
-
-def _private_files() -> list[Path]:
-    files = [settings.DATA_DIR / "secret_key", settings.UPLOAD_DIR]
-    name = str(connection.settings_dict["NAME"])
-    if connection.vendor == "sqlite" and Path(name).is_absolute():  # else it is kept in memory
-        files += [Path(name + end) for end in ("", "-wal", "-shm", "-journal")]
-    return files
 
 
 def _mode(path: Path) -> int:
