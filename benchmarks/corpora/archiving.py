@@ -13,8 +13,7 @@ from django.db.migrations.recorder import MigrationRecorder
 from django.db.models import Q
 
 from benchmarks import audit
-from benchmarks.engine import texts
-from benchmarks.models import Haystack, Insight, Subtopic, Summary, Verdict
+from benchmarks.models import Haystack, Insight, SourceDataset, Subtopic, Summary, Verdict
 
 PATHS: dict[type[models.Model], str] = {
     Haystack: "pk",
@@ -126,5 +125,6 @@ def delete(*, haystack: Haystack, actor: Any, now: datetime) -> None:
     gone = {row.label: row.count for row in contents(haystack)}
     audit.record(actor=actor, action="haystack.deleted", target=haystack, now=now, key=haystack.key, **gone)
     haystack.delete()
-    if haystack.is_source:
-        texts.forget_unused(haystack.dataset)
+    of_dataset = Haystack.objects.filter(dataset=haystack.dataset, is_source=True)
+    if haystack.is_source and not of_dataset.exists():  # another dataset of its name begins anew
+        SourceDataset.objects.filter(name=haystack.dataset).delete()

@@ -271,13 +271,6 @@ def waiting_items(*, judge: Judge, task: str = JudgeRun.Task.COVERAGE) -> QueryS
     )
 
 
-def left_in(worked_on: Sequence[JudgeRun]) -> QuerySet[JudgeRunItem, JudgeRunItem]:
-    """Items that were left in those of these runs that are paused now."""
-    return JudgeRunItem.objects.filter(
-        run__in=worked_on, run__state=JudgeRun.State.PAUSED, state=JudgeRunItem.State.PENDING
-    )
-
-
 def unfinished_runs(*, now: datetime, judge: Judge | None = None, task: str = "") -> list[UUID]:
     """Runs with work that nobody holds: new ones whose message was lost, and those of a dead worker.
 

@@ -55,12 +55,6 @@ def ensure(datasets: Collection[str]) -> None:
     SourceDataset.objects.bulk_create(rows, ignore_conflicts=True)
 
 
-def forget_unused(dataset: str) -> None:
-    """Forget what is asked of a dataset of which nothing is left: another of its name begins anew."""
-    if not Haystack.objects.filter(dataset=dataset, is_source=True).exists():
-        SourceDataset.objects.filter(name=dataset).delete()
-
-
 @transaction.atomic
 def change(*, dataset: str, task: SourceTask, by: Any, now: datetime) -> SourceDataset:
     """Ask for another length; drafts that are there stay as they were asked."""

@@ -14,10 +14,11 @@ from django.core.management.base import CommandError, OutputWrapper
 from benchmarks.engine import costs, runs
 from benchmarks.engine.runs import RunProgress
 from benchmarks.engine.tasks import TASKS
-from benchmarks.models import Judge, JudgeCall, JudgeRun, Question
+from benchmarks.models import Judge, JudgeCall, JudgeRun, JudgeRunItem, Question
 from benchmarks.models.querysets import QuestionQuerySet
 
 PAUSED = "Waits for batch files, or to be resumed."
+"""Why a run that is asked for with `--paused` waits."""
 
 
 def add_arguments(parser: ArgumentParser) -> None:
@@ -53,11 +54,6 @@ def progress(err: OutputWrapper, done: str) -> Callable[[JudgeRun, RunProgress],
     return say
 
 
-def paused_because(options: dict[str, Any]) -> str:
-    """Why the run that is asked for waits; empty if it doesn't."""
-    return PAUSED if options["paused"] else ""
-
-
 def print_paused(run: JudgeRun | None, out: OutputWrapper, *, is_json: bool) -> None:
     uid = str(run.uid) if run is not None else None
     if is_json:
@@ -82,7 +78,8 @@ def waiting(*, judge: Judge, task: str, worked_on: Sequence[JudgeRun]) -> Waitin
     subject = TASKS[task].subject
     rows = runs.waiting_items(judge=judge, task=task)
     on_hold = set(rows.exclude(batch=None).values_list(subject, flat=True))
-    on_hold |= set(runs.left_in(worked_on).filter(run__task=task).values_list(subject, flat=True))
+    left = JudgeRunItem.objects.filter(run__in=worked_on, run__task=task, run__state=JudgeRun.State.PAUSED)
+    on_hold |= set(left.filter(state=JudgeRunItem.State.PENDING).values_list(subject, flat=True))
     return Waiting(set(rows.filter(batch=None).values_list(subject, flat=True)) - on_hold, on_hold)
 
 

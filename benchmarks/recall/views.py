@@ -80,13 +80,6 @@ def response_page(response: Response, *, judge_uid: str, user: Any) -> dict[str,
     }
 
 
-def point_row(point: ResponsePoint, *, user: Any) -> dict[str, Any]:
-    """One point, after somebody has checked it."""
-    rows = PointVerdict.objects.filter(point=point, judge=point.extraction.judge_id, repeat=0)
-    verdicts: dict[tuple[str, int | None], PointVerdict] = {(row.premise, row.point_id): row for row in rows}
-    return _rows([point], verdicts, user)[0]
-
-
 def _rows(
     points: list[ResponsePoint], verdicts: dict[tuple[str, int | None], PointVerdict], user: Any
 ) -> list[dict[str, Any]]:
@@ -431,11 +424,9 @@ def point_check(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     is_right = form.cleaned_data["is_right"] == "yes"
     check(point=point, is_right=is_right, note=form.cleaned_data["note"], by=request.user, now=timezone.now())
     if wants_fragment(request):
-        row = point_row(point, user=request.user)
-        return page(
-            request,
-            "benchmarks/_response_point.html",
-            {"row": row, "question": point.extraction.response.question},
-        )
+        said = PointVerdict.objects.filter(point=point, judge=point.extraction.judge_id, repeat=0)
+        (row,) = _rows([point], {(verdict.premise, verdict.point_id): verdict for verdict in said}, request.user)
+        context = {"row": row, "question": point.extraction.response.question}
+        return page(request, "benchmarks/_response_point.html", context)
     address = reverse("benchmarks:response-detail", args=[point.extraction.response.uid])
     return redirect(f"{address}?judge={point.extraction.judge.uid}#point-{point.number}")

@@ -227,7 +227,10 @@ def _entry_json(entry: BenchmarkEntry) -> dict[str, Any]:
         ],
         **({"annotation": _labels_json(entry.human)} if not entry.people else {}),
         **{PERSON + name: _labels_json(labels) for name, labels in entry.people.items()},
-        **{PREDICTIONS + name: _predictions_json(verdicts) for name, verdicts in entry.predictions.items()},
+        **{
+            PREDICTIONS + name: [as_published(row, VERDICT_LINK, words=PUBLISHED, none="NA") for row in verdicts]
+            for name, verdicts in entry.predictions.items()
+        },
         **({FITTED: sorted(entry.fitted)} if entry.fitted else {}),
     }
 
@@ -238,8 +241,3 @@ def _labels_json(labels: Iterable[TopicVerdict]) -> list[dict[str, Any]]:
         as_published(label, "candidate_id", words=HUMAN, none="no_selection", first=0, as_text=True)
         for label in labels
     ]
-
-
-def _predictions_json(verdicts: Iterable[TopicVerdict]) -> list[dict[str, Any]]:
-    """Predictions as judges' are published."""
-    return [as_published(verdict, VERDICT_LINK, words=PUBLISHED, none="NA") for verdict in verdicts]

@@ -11,7 +11,7 @@ from django.utils import timezone
 
 from benchmarks.engine import judging, versions
 from benchmarks.engine.versions import judges_called
-from benchmarks.judges.registry import OFFLINE, JuryRule, WrongJury
+from benchmarks.judges.registry import JuryRule, WrongJury
 from benchmarks.management import judges as judges_argument
 from benchmarks.models import Judge, Summary
 
@@ -46,7 +46,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Make it, run it, and say what came of it."""
         names = [name for text in options["of"] for name in self._names(text)]
-        members = [self._member(name) for name in names]
+        members = [judges_argument.of_any_kind(name) for name in names]
         try:
             jury = versions.save_jury(
                 name=options["name"],
@@ -82,9 +82,3 @@ class Command(BaseCommand):
         if judges_called(text.strip(), Judge.objects.filter(archived_at=None)):
             return [text.strip()]
         return [name.strip() for name in text.split(",") if name.strip()]
-
-    def _member(self, name: str) -> Judge:
-        """The newest version of a name, or the version that is named."""
-        if name in OFFLINE:
-            return versions.offline_judge(name=name, now=timezone.now())
-        return judges_argument.chosen(name, also=tuple(OFFLINE))

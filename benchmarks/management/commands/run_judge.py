@@ -91,7 +91,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Count in answers: asked now, there before, unusable, failed."""
         started, began, task = time.perf_counter(), timezone.now(), options["task"]
-        judge = self._judge(name=options["judge"], version=options["judge_version"])
+        name, version = options["judge"], options["judge_version"]
+        judge = judges_argument.of_any_kind(name if version is None else f"{name} v{version}")
         scope = self._scope(options)
         subjects = self._subjects(options, scope)
         repeats = judging.repeats_of(judge=judge, task=task, wanted=options["repeats"])
@@ -107,7 +108,7 @@ class Command(BaseCommand):
                     concurrency=options["concurrency"], repeats=options["repeats"], budget=options["budget"]
                 ),
                 scope=scope.as_json(),
-                paused_because=model_runs.paused_because(options),
+                paused_because=model_runs.PAUSED if options["paused"] else "",
             )
         except (judging.JudgeUnavailable, ValueError) as error:
             raise CommandError(str(error)) from error
@@ -232,11 +233,6 @@ class Command(BaseCommand):
         if subject == "key_point":
             return scope.narrowed(KeyPoint.objects.filter(question__in=questions).select_related("question"))
         return scope.narrowed(Response.objects.filter(question__in=questions))
-
-    def _judge(self, *, name: str, version: int | None) -> Judge:
-        if name in OFFLINE and version is None:
-            return versions.offline_judge(name=name, now=timezone.now())
-        return judges_argument.chosen(name if version is None else f"{name} v{version}", also=tuple(OFFLINE))
 
     def _haystacks(self, options: dict[str, Any]) -> QuerySet[Haystack]:
         haystacks = Haystack.objects.all() if options["all"] else Haystack.objects.current()

@@ -151,7 +151,7 @@ class Command(BaseCommand):
                 now=began,
                 options=judging.ModelOptions.checked(concurrency=options["concurrency"], budget=options["budget"]),
                 scope=scope,
-                paused_because=model_runs.paused_because(options),
+                paused_because=model_runs.PAUSED if options["paused"] else "",
             )
         except (judging.JudgeUnavailable, ValueError) as error:
             raise CommandError(str(error)) from error
