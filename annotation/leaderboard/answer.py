@@ -72,14 +72,11 @@ def answer(layout: Layout) -> str:
     said = [_leads(layout, block)]
     if n_others > 0:
         said.append(level % {"n": n_others})
-    said += [_leads_apart(layout, other) for other in layout.board.others[:1]]
+    for other in layout.board.others[:1]:
+        best, joint = layout.name(other.systems[0]), points(other.systems[0].row.stats["joint"])
+        apart = f"on {other.n_subtopics}, {best} leads with {joint}."
+        said.append(f"Systems on other subtopics are ranked by themselves: {apart}")
     return " ".join(said)
-
-
-def _leads_apart(layout: Layout, block: Block) -> str:
-    best = block.systems[0]
-    words = {"n": block.n_subtopics, "best": layout.name(best), "joint": points(best.row.stats["joint"])}
-    return "Systems on other subtopics are ranked by themselves: on %(n)d, %(best)s leads with %(joint)s." % words
 
 
 def _leads(layout: Layout, block: Block) -> str:
@@ -152,16 +149,10 @@ def cards(layout: Layout) -> Iterator[Card]:
         about += ", " + ngettext("%(n)d writer", "%(n)d writers", n) % {"n": n}
     yield Card("subtopics", "Subtopics", block.n_subtopics, Unit.COUNT, about)
     for at, other in enumerate(board.others[:MOST_OTHERS], 2):
-        yield _best_apart(layout, other, at)
-
-
-def _best_apart(layout: Layout, block: Block, at: int) -> Card:
-    """The best system of another block, and on how many subtopics."""
-    best = block.systems[0]
-    joint = best.row.stats["joint"]
-    on = ngettext("%(best)s, on %(n)d subtopic", "%(best)s, on %(n)d subtopics", block.n_subtopics)
-    about = on % {"best": layout.name(best), "n": block.n_subtopics}
-    return Card(f"best-{at}", "Best system, joint", joint.scaled(100), Unit.POINTS, about, of=_scores(joint))
+        joint = other.systems[0].row.stats["joint"]
+        on = ngettext("%(best)s, on %(n)d subtopic", "%(best)s, on %(n)d subtopics", other.n_subtopics)
+        about = on % {"best": layout.name(other.systems[0]), "n": other.n_subtopics}
+        yield Card(f"best-{at}", "Best system, joint", joint.scaled(100), Unit.POINTS, about, of=_scores(joint))
 
 
 def _scores(joint: Stat) -> str:
@@ -222,7 +213,13 @@ def reading(layout: Layout) -> Iterator[Note]:
     if note := description_of(view.judge.kind, view.judge.config):
         yield Note(note)
     if len(board.blocks) > 1:
-        yield Note(_ranked_apart(board.blocks[0], board))
+        has_all = board.blocks[0].n_subtopics == board.n_subtopics
+        yield Note(
+            f"Rows that have all {board.n_subtopics} subtopics come first; others are ranked among those that "
+            "have the same."
+            if has_all
+            else f"No row has all {board.n_subtopics} subtopics: each is ranked among those that have the same."
+        )
     if board.people is None:
         yield Note("No session on these subtopics has been scored by this judge.")
         return
@@ -287,16 +284,6 @@ def _gap(layout: Layout, block: Block) -> str:
     words = {"n": block.n_subtopics, "rows": len(block.systems), "gap": f"{100 * (block.detectable or 0):.0f}"}
     said = "Among %(rows)d systems on %(n)d subtopics, a gap of %(gap)s points is found in 80 of 100 cases."
     return said % words
-
-
-def _ranked_apart(block: Block, board: Board) -> str:
-    words = {"n": block.n_subtopics, "all": board.n_subtopics}
-    if block.n_subtopics == board.n_subtopics:
-        return (
-            "Rows that have all %(all)d subtopics come first; others are ranked among those that have the same."
-            % words
-        )
-    return "No row has all %(all)d subtopics: each is ranked among those that have the same." % words
 
 
 def _people(line: Line, layout: Layout) -> str:

@@ -21,7 +21,7 @@ from benchmarks.models import Haystack, Judge, Subtopic, Verdict
 from benchmarks.results.sheet import Drawing, Measure, Name, Row, Section, Table, Unit
 from benchmarks.scoring.comparison import NOT_LABELLED, POWERED, Text, powered_mean
 from benchmarks.scoring.components import Minutes, drawn_through, minutes_worth
-from benchmarks.scoring.sessions import SHARES, SessionCurve, TimeToScore, marks, time_to_score
+from benchmarks.scoring.sessions import SHARES, TimeToScore, marks, time_to_score
 from benchmarks.scoring.sessions import Session as Marks
 from benchmarks.scoring.stat import Stat, interval_json
 from benchmarks.scoring.summhay import Score
@@ -156,7 +156,10 @@ def active_time(sessions: Sequence[SessionResult]) -> ActiveTime | None:
     limit = max(result.session.limit_ms for result in known)
     every = {result.session.mark_every_ms for result in known}
     at_marks = sorted({mark / 60_000 for step in every for mark in marks(limit_ms=limit, mark_every_ms=step)})
-    curves = tuple(_joint(result.curve) for result in known)
+    curves = tuple(
+        {mark / 60_000: at["joint"] if at else None for mark, at in sorted(result.curve.points.items())}
+        for result in known
+    )
     return ActiveTime(
         at_marks=tuple(at_marks),
         values=np.array([drawn_through(scores, at_marks) for scores in curves]),
@@ -165,13 +168,6 @@ def active_time(sessions: Sequence[SessionResult]) -> ActiveTime | None:
         limit=limit / 60_000,
         own=curves,
     )
-
-
-def _joint(curve: SessionCurve) -> dict[float, float | None]:
-    """The joint score of a session at its marks, in active minutes."""
-    return {
-        mark / 60_000: measures["joint"] if measures else None for mark, measures in sorted(curve.points.items())
-    }
 
 
 Times = Sequence[TimeToScore]

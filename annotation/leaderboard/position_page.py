@@ -6,7 +6,7 @@ With it the joint score of systems by the order of the documents in the full con
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 from urllib.parse import quote
@@ -51,7 +51,7 @@ from benchmarks.results.sheet import Row as SheetRow
 from benchmarks.results.stored import look_up
 from benchmarks.results.writing import number
 from benchmarks.scoring.leaderboard import Scored, sensitivity
-from benchmarks.scoring.position import Comparison, Curve, Late
+from benchmarks.scoring.position import Comparison, Curve
 from benchmarks.scoring.stat import Stat
 from benchmarks.web.charts import HUMAN, MUTED, Chart, Kind, Lines, Point, Words, colour_of
 
@@ -295,7 +295,7 @@ def _drawings(content: Content) -> Iterator[Drawing]:
     people = next((row for row in content.known if row.is_people), None)
     shown = [row for row in content.known if row.entry.retriever == content.setting and not row.is_people]
     if panels := [*([people] if people else []), *shown]:
-        yield from (Drawing(_chart(panels, people, content.url, *words)) for words in CHARTS)
+        yield from (Drawing(_chart(content, panels, people, *words)) for words in CHARTS)
 
 
 def _about_rows(judge: str) -> Note:
@@ -362,7 +362,12 @@ def _late(content: Content) -> Table | Note:
         counted = next((late for late in reversed(list(row.late.values())) if late.value is not None), None)
         if counted is not None:
             names |= dict.fromkeys(row.late)
-            values = {name: _late_stat(late) for name, late in row.late.items()}
+            values = {
+                name: Stat.undefined(late.reason, n_items=late.n)
+                if late.value is None
+                else Stat(late.value, n_items=late.n, low=late.low, high=late.high, method=RANDOM_MEANS)
+                for name, late in row.late.items()
+            }
             rows.append(content.row(row, {**values, "n": counted.n, "n_all": counted.n_all}))
     if not rows:
         return Note("No system has 5 such texts and 5 others.")
@@ -379,16 +384,6 @@ def _late(content: Content) -> Table | Note:
     return Table("late-scores", title, NAMES, measures, tuple(rows), about=about)
 
 
-def _late_stat(late: Late) -> Stat:
-    if late.value is None:
-        return Stat.undefined(late.reason, n_items=late.n)
-    return Stat(late.value, n_items=late.n, low=late.low, high=late.high, method=str(RANDOM_MEANS))
-
-
-UrlOf = Callable[[Row], str]
-"""Where the row of a system stands insight by insight, empty where it does not."""
-
-
 CHARTS = (
     ("pairs", "Where in the documents do bigrams come from?", "share of matches (%)"),
     ("sentences", "Where in the documents are the sentences that texts follow?", "share of sentences (%)"),
@@ -396,12 +391,12 @@ CHARTS = (
 """What of a text is drawn: bigrams, and the source sentences that it follows."""
 
 
-def _chart(rows: Sequence[Row], people: Row | None, url_of: UrlOf, part: str, title: str, value: str) -> Chart:
+def _chart(content: Content, rows: Sequence[Row], people: Row | None, part: str, title: str, value: str) -> Chart:
     """Positions of it, beside those of reference and people, and an even spread.
 
     People are drawn beside systems that wrote on the same subtopics.
     """
-    points = [point for row in rows for point in _panel(row, people, part, url_of(row))]
+    points = [point for row in rows for point in _panel(row, people, part, content.url(row))]
     most = max((point.value for point in points if point.value is not None), default=1.0)
     words = Words(
         name=part,

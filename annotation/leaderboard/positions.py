@@ -205,14 +205,16 @@ def rows_of(scope: Scope, texts: Texts) -> list[Row]:
     """A row for each system by name, people last; what is missing is computed and stored."""
     known = placements(texts.all)
     known |= compute([text for text in texts.all if text not in known])
-    scores, imported = _scores(scope, texts.all), _given_scores(scope)
+    scores = _scores(scope, texts.all)
+    imported, ratings = _imported_scores(scope), ratings_of(scope.haystacks, _keys(scope.studies))
+    of_texts = {pk: {**imported.get(pk, {}), **ratings.get(pk, {})} for pk in {*imported, *ratings}}
     placed = {
         entry: [
             Placed(
                 str(entry),
                 text.subtopic,
                 known[text],
-                {**imported.get(text.summary, {}), **scores.get(text.summary, {})},
+                {**of_texts.get(text.summary, {}), **scores.get(text.summary, {})},
             )
             for text in wanted
         ]
@@ -224,7 +226,7 @@ def rows_of(scope: Scope, texts: Texts) -> list[Row]:
     people = [*counted.get(PEOPLE, []), *counted.get(PEOPLE_ON_SOURCES, [])]
     names = (
         *(SCORES if scope.judge else ()),
-        *sorted({name for scores_of_text in imported.values() for name in scores_of_text}),
+        *sorted({name for scores_of_text in of_texts.values() for name in scores_of_text}),
     )
     rows = []
     for entry in {*placed, *texts.n_unknown}:
@@ -239,12 +241,6 @@ def _imported_scores(scope: Scope) -> dict[int, dict[str, float]]:
     """The scores that came with summaries, by the names of their metrics. One query."""
     rows = Summary.objects.filter(haystack__in=scope.haystacks).exclude(scores={}).order_by()
     return dict(rows.values_list("pk", "scores"))
-
-
-def _given_scores(scope: Scope) -> dict[int, dict[str, float]]:
-    """Imported scores, and ratings of people and judges."""
-    imported, ratings = _imported_scores(scope), ratings_of(scope.haystacks, _keys(scope.studies))
-    return {pk: {**imported.get(pk, {}), **ratings.get(pk, {})} for pk in {*imported, *ratings}}
 
 
 def _keys(studies: QuerySet[Study]) -> list[int]:

@@ -37,7 +37,6 @@ from benchmarks.results.sheet import (
     Mark,
     Measure,
     Name,
-    Part,
     Row,
     Section,
     Sheet,
@@ -65,11 +64,16 @@ def sheet(layout: Layout) -> Sheet:
         none = "This judge has not been run on any system summary in this selection."
         return Sheet(nothing(none, layout.elsewhere))
     chart = board_chart(board, layout.names, str(layout.view.judge), url_of=layout.rows_url)
+    shows_matrix = bool(layout.query.get(AS_PAPER))
+    views = {"shows_matrix": shows_matrix, "as_paper": AS_PAPER}
+    switch = [] if layout.is_whole else [Fragment("annotation/_leaderboard_views.html", views)]
+    rows = [rows_table(layout)] if layout.is_whole or not shows_matrix else []
+    blocks = [matrix(layout, name) for name in BLOCKS] if layout.is_whole or shows_matrix else []
     parts = first_look(
         answer(layout),
         cards=Cards("answer", tuple(cards(layout))),
         chart=chart,
-        table=tuple(_rows_or_matrix(layout)),
+        table=(*switch, *rows, *blocks),
         more=_time(layout),
         reading=(*below(layout), *of_sample(board.sample), *reading(layout)),
     )
@@ -82,16 +86,6 @@ def judged_in(view: View, board: Board) -> Judged:
     domains = frozenset(view.haystacks.order_by().values_list("domain", flat=True))
     rated = models_of(name for line in board.lines for name in line.ratings)
     return Judged((view.judge.pk,), domains, tuple(score for score in scores if score is not None), rated)
-
-
-def _rows_or_matrix(layout: Layout) -> Iterator[Part]:
-    shows_matrix = bool(layout.query.get(AS_PAPER))
-    if not layout.is_whole:
-        yield Fragment("annotation/_leaderboard_views.html", {"shows_matrix": shows_matrix, "as_paper": AS_PAPER})
-    if layout.is_whole or not shows_matrix:
-        yield rows_table(layout)
-    if layout.is_whole or shows_matrix:
-        yield from (matrix(layout, name) for name in BLOCKS)
 
 
 def _time(layout: Layout) -> Iterator[Section]:

@@ -107,18 +107,17 @@ def source_sheet(view: SourceView) -> Sheet:
                 else []
             ),
             Section("differences", "Differences on the same sources", tuple(_differences(view, words))),
-            Section("all", "All measures", (_all_rows(figures, words), Note(_about_measures()))),
+            Section("all", "All measures", (_all_rows(figures, words), Note(ABOUT_MEASURES))),
             visible,
         )
     )
 
 
-def _about_measures() -> str:
-    return (
-        "ROUGE is F1 with the reference in percent, counted by this program: words in lower case, no stemming. "
-        "Ratings run from 1 to 5; those of people are the mean over people. Other scores came with the texts or "
-        "were imported. Intervals are over sources."
-    )
+ABOUT_MEASURES = (
+    "ROUGE is F1 with the reference in percent, counted by this program: words in lower case, no stemming. "
+    "Ratings run from 1 to 5; those of people are the mean over people. Other scores came with the texts or "
+    "were imported. Intervals are over sources."
+)
 
 
 def _names(who: Who, words: dict[str, str], *more: str) -> tuple[str, ...]:
