@@ -75,18 +75,16 @@ def table_of(options: Mapping[str, Any]) -> LabelTable:
     """The labels that the arguments choose; `ReportRefused` where there are none."""
     if options["study"]:
         table = table_of_study(find_study(options["study"]), task=options.get("task", ""))
+    elif options["dataset"]:
+        table = coverage_table(labels_of_dataset(CoverageLabel.objects.all(), options["dataset"]))
     else:
-        table = _table_of_dataset(options["dataset"]) if options["dataset"] else _only_table(options)
+        table = _only_table(options)
     chosen = filtered(table, options)
     if not len(chosen.codes):
         tasks = [name for name in external_tasks(find_study(options["study"])) if name] if options["study"] else []
         of_tasks = f" Name a task with --task: {', '.join(tasks)}." if tasks else ""
         raise ReportRefused(f"There are no labels here; import some, or choose others.{of_tasks}")
     return chosen.clustered(options["clusters"])
-
-
-def _table_of_dataset(name: str) -> LabelTable:
-    return coverage_table(labels_of_dataset(CoverageLabel.objects.all(), name))
 
 
 def _only_table(options: Mapping[str, Any]) -> LabelTable:
@@ -249,10 +247,6 @@ def _results_make(options: Mapping[str, Any]) -> StudyFigures:
     return StudyFigures(study, results, results.computation.compute(results.public(results.first(study))))
 
 
-def _as_json(chosen: StudyFigures) -> Any:
-    return chosen.results.as_json(chosen.figures)
-
-
 def _sheet(chosen: StudyFigures) -> Sheet:
     parts = chosen.results.sheet(chosen.study, chosen.figures, QueryDict()).parts
     judged = chosen.results.judged(chosen.study, chosen.results.first(chosen.study), chosen.figures)
@@ -263,7 +257,6 @@ RESULTS = Report(
     "all figures of a study, as its page of results shows them",
     _results_arguments,
     _results_make,
-    None,
-    _as_json,
-    _sheet,
+    as_json=lambda chosen: chosen.results.as_json(chosen.figures),
+    sheet=_sheet,
 )

@@ -126,7 +126,9 @@ def latest_of(user: Any, now: datetime) -> Latest | None:
         card = look_up(CARD, OfStudy(study.pk), now=now).figures
         chart = card.chart if card else None
         if chart is not None:
-            return Latest(study, ended.get(study.pk, study.created_at), chart, _results_page(study))
+            kind = kind_named(study.kind)
+            url = reverse(kind.results_page or kind.study_page, args=[study.uid])
+            return Latest(study, ended.get(study.pk, study.created_at), chart, url)
     return None
 
 
@@ -137,11 +139,6 @@ def _ended(studies: Mapping[int, Study]) -> dict[int, datetime]:
     ended = dict(labels.annotate(last=Max("done_at")))
     ended |= dict(texts.annotate(last=Max("session__ended_at")))
     return {study: at for study, at in ended.items() if at is not None}
-
-
-def _results_page(study: Study) -> str:
-    kind = kind_named(study.kind)
-    return reverse(kind.results_page or kind.study_page, args=[study.uid])
 
 
 @requires("annotation.view_session")

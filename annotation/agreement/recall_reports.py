@@ -104,7 +104,17 @@ def _kpr_as_json(report: KprReport) -> dict[str, Any]:
     version = report.verified
     return {
         **as_json(report.figures),
-        "validation": [_measured(judge, measured) for judge, rows in report.measured.items() for measured in rows],
+        "validation": [
+            {
+                "judge": judge,
+                "study": row.study,
+                "protocol": "verdict shown" if row.is_shown else "blind",
+                "n_answered": row.n_answered,
+                **stat_json({"accuracy": row.accuracy, "weighted": row.weighted, "people": row.people}),
+            }
+            for judge, rows in report.measured.items()
+            for row in rows
+        ],
         "filters": report.filters,
         "verified": version
         and {
@@ -112,17 +122,6 @@ def _kpr_as_json(report: KprReport) -> dict[str, Any]:
             "version": version.version.number,
             "n_kept": len(version.key_points),
         },
-    }
-
-
-def _measured(judge: str, measured: Measured) -> dict[str, Any]:
-    """Figures of a judge in a validation study."""
-    return {
-        "judge": judge,
-        "study": measured.study,
-        "protocol": "verdict shown" if measured.is_shown else "blind",
-        "n_answered": measured.n_answered,
-        **stat_json({"accuracy": measured.accuracy, "weighted": measured.weighted, "people": measured.people}),
     }
 
 

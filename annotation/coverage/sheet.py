@@ -218,16 +218,12 @@ def _by_judge(key: str, title: str, name: Name, judges: Sequence[str], rows: Any
     )
 
 
-def _other_lengths() -> dict[str, tuple[str, str]]:
-    """How correlations with each of the other lengths are called: of the score, and of the difference."""
-    return {
-        "all_lines": ("words per line and score", "words per line and difference"),
-        "with_citations": (
-            "words per bullet with citations and score",
-            "words per bullet with citations and difference",
-        ),
-        "authors": ("words as the authors count and score", "words as the authors count and difference"),
-    }
+OTHER_LENGTHS = {
+    "all_lines": "words per line",
+    "with_citations": "words per bullet with citations",
+    "authors": "words as the authors count",
+}
+"""How the other lengths are called that score and difference are correlated with."""
 
 
 def _bias(figures: Figures, view: View, links: RowLinks | None) -> Section:
@@ -248,10 +244,10 @@ def _bias(figures: Figures, view: View, links: RowLinks | None) -> Section:
         ("words per bullet and score", [row.bias.length_and_score for row in rows]),
         ("words per bullet and difference", [row.bias.length_and_difference for row in rows]),
     ]
-    for name, (with_score, with_difference) in _other_lengths().items():
+    for name, words in OTHER_LENGTHS.items():
         if all(name in row.by_length for row in rows):  # figures of an earlier version may lack one
-            lengths.append((with_score, [row.by_length[name][0] for row in rows]))
-            lengths.append((with_difference, [row.by_length[name][1] for row in rows]))
+            lengths.append((f"{words} and score", [row.by_length[name][0] for row in rows]))
+            lengths.append((f"{words} and difference", [row.by_length[name][1] for row in rows]))
     points = {"unit": Unit.SHARE, "is_signed": True}
     figure = {"unit": Unit.FIGURE, "is_signed": False}
     summarizer, correlation = Name("summarizer", "Summarizer"), Name("correlation", "Correlation")
@@ -373,7 +369,7 @@ def _systems(figures: Figures, view: View, beside: Beside | None) -> Section:
             chart=next(iter(_drawn(figures, view, links)), None),
             table=_ranking(figures),
             more=more,
-            reading=[_on_the_leaderboard()],
+            reading=[Note(ON_THE_LEADERBOARD, url=reverse("annotation:leaderboard"))],
             prefix="systems-",
         ),
     )
@@ -397,10 +393,10 @@ def _order_answer(figures: Figures) -> str:
     )
 
 
-def _on_the_leaderboard() -> Note:
-    said = ("Here each summarizer is averaged over its own labelled summaries, whichever they are. The "
-             "leaderboard ranks systems by all their summaries, on the same subtopics.")  # fmt: skip
-    return Note(said, url=reverse("annotation:leaderboard"))
+ON_THE_LEADERBOARD = (
+    "Here each summarizer is averaged over its own labelled summaries, whichever they are. The leaderboard ranks "
+    "systems by all their summaries, on the same subtopics."
+)
 
 
 def _ranking(figures: Figures) -> Table:
@@ -414,9 +410,10 @@ def _ranking(figures: Figures) -> Table:
                 "n": n,
                 "people": people,
                 **{
-                    f"judge-{at}": _mean_of_judge(ranking, system, n)
+                    f"judge-{at}": Cell(mean, aside="" if n_of_judge == n else f"n = {n_of_judge}")
                     for at, ranking in enumerate(figures.rankings, 1)
                     if system in ranking.means
+                    for _people, mean, n_of_judge in [ranking.means[system]]
                 },
             },
         )
@@ -440,11 +437,6 @@ def _by_people(rankings: Sequence[Ranking]) -> dict[str, tuple[float, int]]:
             if n > human.get(system, (0.0, 0))[1]:
                 human[system] = (people, n)
     return human
-
-
-def _mean_of_judge(ranking: Ranking, system: str, n_of_people: int) -> Cell:
-    _people, mean, n = ranking.means[system]
-    return Cell(mean, aside="" if n == n_of_people else f"n = {n}")
 
 
 def _orders(figures: Figures) -> Table:

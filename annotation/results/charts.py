@@ -106,7 +106,8 @@ def small_dots(
 def small_agreement(agreement: Agreement, judges: JudgeReport | None) -> Chart | None:
     """Judges beside people by correlation; without judges how far people agree."""
     n = f"{agreement.n_items} items"
-    stats = [] if judges is None else [row for row in judges.rows if _has_value(row.stats.get("pearson"))]
+    rows_of_judges = [] if judges is None else judges.rows
+    stats = [row for row in rows_of_judges if (stat := row.stats.get("pearson")) and stat.value is not None]
     if judges is not None and stats:
         best = sorted(stats, key=lambda row: -(row.stats["pearson"].value or 0.0))[:SMALL_ROWS]
         people = [("people", judges.ceiling.stats["pearson"])] if judges.ceiling else []
@@ -124,7 +125,3 @@ def small_agreement(agreement: Agreement, judges: JudgeReport | None) -> Chart |
     }
     rows = [(name, agreement.cards[card]) for name, card in cards.items()]
     return small_dots("Agreement of annotators", rows, x_label="", caption=n, n_human=len(rows))
-
-
-def _has_value(stat: Stat | None) -> bool:
-    return stat is not None and stat.value is not None

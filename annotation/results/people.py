@@ -30,6 +30,7 @@ from benchmarks.scoring.stat import Stat, stat_json
 from benchmarks.scoring.sums import DEFAULT, People, Resampling, people_of, shared_draws
 
 PAIR_NAMES = ("exact_agreement", "randolph_kappa", "cohen_kappa", "pearson")
+PAIR_STATS = ("percent", "randolph", "cohen", "pearson", "linking")
 CARDS = ("percent", "randolph", "fleiss", "alpha_nominal", "alpha_ordinal", "ac1")
 NO_PAIR = "no item was labelled by two"
 MAX_PAIRS = 66
@@ -121,18 +122,13 @@ def _pairs(
             who.append((a, b))
     people = people_of(who, table.n_people, resampling)
     figures = pair_figures(table.worth, has_covered=table.has_covered)
-    rows = tuple(_pair_row(pair, batch, blocks, figures) for pair, blocks in blocks_of.items())
+    rows = []
+    for pair, blocks in blocks_of.items():
+        stats = stats_of(batch, [blocks], estimates_of(batch, [blocks], figures, names=PAIR_NAMES))
+        rows.append(PairRow(*pair, blocks.n_items, *(stats[name] for name in (*PAIR_NAMES, "linking"))))
     pairs = list(blocks_of.values())
-    correlation, linking = (
-        _correlation(batch, pairs, figures, people, table.n_people),
-        _linking(table, batch, pairs, people),
-    )
-    return rows, correlation, linking, len(chosen) > MAX_PAIRS
-
-
-def _pair_row(pair: tuple[str, str], batch: Batch, blocks: Blocks, figures: Mapping[str, Figure]) -> PairRow:
-    stats = stats_of(batch, [blocks], estimates_of(batch, [blocks], figures, names=PAIR_NAMES))
-    return PairRow(*pair, blocks.n_items, *(stats[name] for name in (*PAIR_NAMES, "linking")))
+    correlation = _correlation(batch, pairs, figures, people, table.n_people)
+    return tuple(rows), correlation, _linking(table, batch, pairs, people), len(chosen) > MAX_PAIRS
 
 
 def _correlation(
@@ -177,16 +173,18 @@ def as_json(agreement: Agreement) -> dict[str, Any]:
         "n_clusters": agreement.n_clusters,
         "clusters": agreement.cluster_unit,
         "annotators": list(agreement.people),
-        "pairs": [pair_json(pair) for pair in agreement.pairs],
+        "pairs": [
+            {
+                "a": pair.a,
+                "b": pair.b,
+                "n": pair.n,
+                **stat_json({name: getattr(pair, name) for name in PAIR_STATS}),
+            }
+            for pair in agreement.pairs
+        ],
         "leave_one_out": {name: stat_json(dict(stats)) for name, stats in agreement.without.items()},
         "categories": [
             {"category": row.category, "share": row.share, **stat_json({"agreement": row.agreement})}
             for row in agreement.categories
         ],
     }
-
-
-def pair_json(pair: PairRow) -> dict[str, Any]:
-    """One pair as plain values."""
-    stats = {name: getattr(pair, name) for name in ("percent", "randolph", "cohen", "pearson", "linking")}
-    return {"a": pair.a, "b": pair.b, "n": pair.n, **stat_json(stats)}

@@ -220,15 +220,12 @@ def plan_of(headline: Plannable, work: Work) -> Planned:
     for width in made:
         hours = work.hours(n_people=width.n_people, n_clusters=width.n_items)
         designs.append(Design(width, hours, work.cost(hours)))
-    return Planned(headline, tuple(designs), tuple(_target(known, half, work) for half in TARGETS))
-
-
-def _target(known: Variances, half: float, work: Work) -> Target:
-    n = items_for(known, width=2 * half, n_people=known.n_people)
-    if n is None:
-        return Target(half, None, None, None)
-    hours = work.hours(n_people=known.n_people, n_clusters=n)
-    return Target(half, n, hours, work.cost(hours))
+    targets = []
+    for half in TARGETS:
+        n = items_for(known, width=2 * half, n_people=known.n_people)
+        needed = None if n is None else work.hours(n_people=known.n_people, n_clusters=n)
+        targets.append(Target(half, n, needed, None if needed is None else work.cost(needed)))
+    return Planned(headline, tuple(designs), tuple(targets))
 
 
 # Of a study

@@ -271,9 +271,11 @@ class LabelTable:
     def filtered(self, filters: Filters) -> LabelTable:
         """The items and people that the filters leave."""
         table = self
-        if self.summaries and (filters.haystack or filters.domain or filters.retriever or filters.summarizer):
-            kept = np.array([_is_kept(info, filters) for info in self.summaries], dtype=bool)
-            table = table.only(kept[table.summary_of])
+        names = ("haystack", "domain", "retriever", "summarizer")
+        wanted = {name: value for name in names if (value := getattr(filters, name))}
+        if self.summaries and wanted:
+            kept = [all(getattr(info, name) == wanted[name] for name in wanted) for info in self.summaries]
+            table = table.only(np.array(kept, dtype=bool)[table.summary_of])
         if filters.people:
             table = table.with_people(filters.people)
         if filters.guideline is not None:
@@ -372,13 +374,3 @@ def plain_table(
         n_invalid=(0,) * len(judges),
     )
     return table.in_order_of_content()
-
-
-def _is_kept(info: SummaryInfo, filters: Filters) -> bool:
-    chosen = (
-        (filters.haystack, info.haystack),
-        (filters.domain, info.domain),
-        (filters.retriever, info.retriever),
-        (filters.summarizer, info.summarizer),
-    )
-    return all(not value or value == wanted for value, wanted in chosen)
