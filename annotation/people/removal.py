@@ -251,20 +251,15 @@ def _delete(going: Going) -> None:
     LabelTask.objects.filter(annotator=annotator).delete()
     CoverageAdjudication.objects.filter(summary__in=texts).delete()
     LabelItem.objects.filter(summary__in=texts).delete()
-    _forget_replies(going.calls)
+    for pk in going.calls:  # what they cost stays with their runs, and nobody finds them by their request again
+        JudgeCall.objects.filter(pk=pk).update(
+            cache_key=secrets.token_hex(32), prompt_sha256="", reply={}, error="", request_id=""
+        )
     Session.objects.filter(pk__in=going.sessions).update(late_text=None)
     Snapshot.objects.filter(session__in=going.sessions).delete()
     Session.objects.filter(pk__in=going.sessions).delete()
     Assignment.objects.filter(annotator=annotator).delete()
     Summary.objects.filter(pk__in=texts).delete()
-
-
-def _forget_replies(calls: tuple[int, ...]) -> None:
-    """Empty the replies; what they cost stays with their runs, and nobody finds them by their request again."""
-    for pk in calls:
-        JudgeCall.objects.filter(pk=pk).update(
-            cache_key=secrets.token_hex(32), prompt_sha256="", reply={}, error="", request_id=""
-        )
 
 
 def _without_remarks(annotator: Annotator) -> Counts:

@@ -296,24 +296,21 @@ class LabelGaps:
     def _reasons(self, person: int, cap: int | None) -> list[Reason]:
         """Why somebody who is there can be given no group; none where they can."""
         barred = {key: reason for (pk, key), reason in self.barred.items() if pk == person}
-        left = [items for key, items in self.groups.items() if key not in barred and self._has_room(key, items)]
+        left = [
+            items
+            for key, items in self.groups.items()
+            if key not in barred and (items.is_for_everyone or len(self.holders[key]) < self.wanted)
+        ]
         if not left:
             reasons = list(dict.fromkeys(barred.values()))
             if len(barred) < len(self.groups):
                 reasons.append(Reason("All else has as many people as planned."))
             return reasons
         if cap is not None and all(len(items.rows) > cap for items in left):
-            return [Reason(_too_small(cap))]
+            text = ngettext(
+                "The recruitment link gives %(n)d task at most, and whatever is left is larger.",
+                "The recruitment link gives %(n)d tasks at most, and whatever is left is larger.",
+                cap,
+            )
+            return [Reason(text % {"n": cap})]
         return []
-
-    def _has_room(self, key: int, items: Items) -> bool:
-        return items.is_for_everyone or len(self.holders[key]) < self.wanted
-
-
-def _too_small(cap: int) -> str:
-    text = ngettext(
-        "The recruitment link gives %(n)d task at most, and whatever is left is larger.",
-        "The recruitment link gives %(n)d tasks at most, and whatever is left is larger.",
-        cap,
-    )
-    return text % {"n": cap}

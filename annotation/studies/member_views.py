@@ -91,7 +91,10 @@ def annotator_remove(request: HtmxHttpRequest, uid: uuid.UUID, annotator: uuid.U
             by=request.user,
             now=timezone.now(),
         )
-        messages.success(request, _removed(member, removal))
+        text = f"{member.annotator.label} has left the study; tasks withdrawn: {removal.n_withdrawn}."
+        if removal.n_begun:
+            text += f" Tasks begun that stay theirs: {removal.n_begun}."
+        messages.success(request, text)
         return redirect(work_of(member.study).tasks_page, uid=member.study.uid)
     context = {
         "study": member.study,
@@ -152,10 +155,3 @@ def _do(request: HttpRequest, work: Work, study: Study, *, action: str, people: 
         text = ngettext("%(n)d person added.", "%(n)d people added.", n_added) % {"n": n_added}
     (messages.success if n_added else messages.warning)(request, text)
     return True
-
-
-def _removed(member: Membership, removal: members.Removal) -> str:
-    text = f"{member.annotator.label} has left the study; tasks withdrawn: {removal.n_withdrawn}."
-    if removal.n_begun:
-        text += " " + f"Tasks begun that stay theirs: {removal.n_begun}."
-    return text

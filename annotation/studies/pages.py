@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from functools import partial
 from typing import Any
 
 from django.contrib import messages
@@ -19,7 +20,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from django_filters import ChoiceFilter, FilterSet
 
 from annotation import kinds
-from annotation.models import ConsentText, LabelItem, Study, WritingPlan
+from annotation.models import ConsentText, Guideline, LabelItem, Study, WritingPlan
 from annotation.studies import consent, guidelines, lifecycle
 from annotation.studies.estimates import without_stale
 from annotation.studies.forms import SEEN, BodyForm, initial_from, is_overtaken, name_for
@@ -320,39 +321,45 @@ def guidelines_edit(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Write a new version of a study's guidelines; the older ones stay readable."""
     study = study_of(request, uid)
     newest = guidelines.current_guideline(study)
-    seen = str(newest.version if newest else 0)
-    form = BodyForm(request.POST or None, initial={"body": newest.body if newest else ""})
-    shown = newest.body if newest else ""
-    if is_overtaken(request, seen):
-        form.add_error(None, _overtaken(seen))
-    if request.method == "POST" and form.is_valid():
-        shown = form.cleaned_data["body"]
-        if "preview" not in request.POST:
-            version = guidelines.publish_guideline(study=study, body=shown, by=request.user, now=timezone.now())
-            messages.success(request, f"Version {version.version} applies from now on.")
-            return redirect("annotation:study-guidelines-edit", uid=study.uid)
-    context = {
-        "study": study,
-        "form": form,
-        "newest": newest,
-        "seen": seen,
-        "versions": study.guidelines.select_related("created_by").order_by("-version"),
-        "html": render_markdown(shown),
-    }
-    return page(request, "annotation/study_guidelines_edit.html", context, status=_status(request, form, seen))
-
-
-def _overtaken(version: str) -> str:
-    return (
-        f"Somebody saved version {version} while this page was open; it is in the list below. Save again to "
-        "replace it by this text, which is not saved yet."
+    return _edit(
+        request,
+        "annotation/study_guidelines_edit.html",
+        newest,
+        newest.body if newest else "",
+        publish=partial(guidelines.publish_guideline, study=study),
+        said="Version {} applies from now on.",
+        study=study,
+        versions=study.guidelines.select_related("created_by").order_by("-version"),
     )
 
 
-def _status(request: HtmxHttpRequest, form: BodyForm, seen: str) -> int:
-    if is_overtaken(request, seen):
-        return 409
-    return 422 if form.errors else 200
+def _edit(
+    request: HtmxHttpRequest,
+    template: str,
+    newest: Guideline | ConsentText | None,
+    shown: str,
+    *,
+    publish: Callable[..., Guideline | ConsentText],
+    said: str,
+    **context: Any,
+) -> HttpResponse:
+    """The form for the next version of a text, with a preview; a conflict where somebody saved one meanwhile."""
+    seen = str(newest.version if newest else 0)
+    form = BodyForm(request.POST or None, initial={"body": shown})
+    if overtaken := is_overtaken(request, seen):
+        form.add_error(
+            None,
+            f"Somebody saved version {seen} while this page was open; it is in the list below. Save again to "
+            "replace it by this text, which is not saved yet.",
+        )
+    if request.method == "POST" and form.is_valid():
+        shown = form.cleaned_data["body"]
+        if "preview" not in request.POST:
+            version = publish(body=shown, by=request.user, now=timezone.now())
+            messages.success(request, said.format(version.version))
+            return redirect(request.path)
+    context |= {"form": form, "newest": newest, "seen": seen, "html": render_markdown(shown)}
+    return page(request, template, context, status=409 if overtaken else 422 if form.errors else 200)
 
 
 @requires("annotation.view_study")
@@ -375,25 +382,16 @@ def consent_edit(request: HtmxHttpRequest) -> HttpResponse:
     newest = consent.current_text()
     is_outdated = consent.has_former_wording(newest)
     shown = newest.body if newest and not is_outdated else consent.DEFAULT_BODY
-    seen = str(newest.version if newest else 0)
-    form = BodyForm(request.POST or None, initial={"body": shown})
-    if is_overtaken(request, seen):
-        form.add_error(None, _overtaken(seen))
-    if request.method == "POST" and form.is_valid():
-        shown = form.cleaned_data["body"]
-        if "preview" not in request.POST:
-            text = consent.publish(body=shown, by=request.user, now=timezone.now())
-            messages.success(request, f"Version {text.version} applies; everybody is asked again.")
-            return redirect("annotation:consent-edit")
-    context = {
-        "form": form,
-        "newest": newest,
-        "seen": seen,
-        "is_outdated": is_outdated,
-        "versions": ConsentText.objects.with_counts(),
-        "html": render_markdown(shown),
-    }
-    return page(request, "annotation/consent_edit.html", context, status=_status(request, form, seen))
+    return _edit(
+        request,
+        "annotation/consent_edit.html",
+        newest,
+        shown,
+        publish=consent.publish,
+        said="Version {} applies; everybody is asked again.",
+        is_outdated=is_outdated,
+        versions=ConsentText.objects.with_counts(),
+    )
 
 
 @requires("annotation.view_study")

@@ -270,12 +270,11 @@ class _Orders:
         """These groups in the order in which a person gets them."""
         chosen = list(keys)
         parts = [[key for key in chosen if self.groups[key].is_training == first] for first in (True, False)]
-        return [key for part in parts for key in self._ordered(part, person)]
-
-    def _ordered(self, keys: list[int], person: str) -> list[int]:
         if self.places is not None:
-            return sorted(keys, key=self.places.__getitem__)
-        return in_blocks(keys, block_of=self.block_of, seed=self.seed, person=person)
+            ordered = [sorted(part, key=self.places.__getitem__) for part in parts]
+        else:
+            ordered = [in_blocks(part, block_of=self.block_of, seed=self.seed, person=person) for part in parts]
+        return [*ordered[0], *ordered[1]]
 
 
 def _renumber(study: Study, person: int) -> int:

@@ -16,7 +16,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from annotation.kinds import kinds
 from annotation.labelling.kind import task_page_of
 from annotation.labelling.task_page import FIXED, Key, TaskPage, own_keys, problems_of
-from annotation.models import Annotator, LabelTask
+from annotation.models import LabelTask
 from annotation.studies.rhythm import (
     MOST_ITEMS,
     MOST_MINUTES,
@@ -116,7 +116,9 @@ def preferences(request: HtmxHttpRequest) -> HttpResponse:
         prefer(annotator=annotator, **form.cleaned_data, **everywhere)
         messages.success(request, _("Saved."))
         return redirect("annotation:preferences")
-    context = {"form": form, "kinds": _kinds_of(annotator)}
+    with_tasks = set(LabelTask.objects.filter(annotator=annotator).visible().values_list("study__kind", flat=True))
+    of_tasks = [kind for kind in kinds() if kind.value in with_tasks and task_page_of(kind.value)]
+    context = {"form": form, "kinds": of_tasks}
     return page(request, "annotation/work_preferences.html", context, status=422 if form.errors else 200)
 
 
@@ -164,9 +166,3 @@ def keys(request: HtmxHttpRequest, kind: str) -> HttpResponse:
         "has_own": bool(work.own_keys(chosen)),
     }
     return page(request, "annotation/work_keys.html", context, status=422 if form.errors else 200)
-
-
-def _kinds_of(annotator: Annotator) -> list[Any]:
-    """The kinds of label work that somebody has tasks of."""
-    with_tasks = set(LabelTask.objects.filter(annotator=annotator).visible().values_list("study__kind", flat=True))
-    return [kind for kind in kinds() if kind.value in with_tasks and task_page_of(kind.value)]
