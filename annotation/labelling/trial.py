@@ -35,11 +35,12 @@ from annotation.models import (
     TrialAnswer,
     TrialExamples,
 )
-from annotation.pane import Pane
+from annotation.pane import Pane, compress, rendered_document
 from annotation.studies.guidelines import in_active_language
 from benchmarks import audit
 from benchmarks.io.reading.problems import Problems
 from benchmarks.io.schemas.fields import Expected, Part, Text, checked, label
+from benchmarks.web.pages import Mark
 
 A = TypeVar("A", bound=AnyAnswer)
 MOST = 20
@@ -165,8 +166,19 @@ class TrialKind(ABC, Generic[A]):
         """Context of the kind's template, as `TaskPage.page_context` gives it for an item."""
 
     def pane(self, context: dict[str, Any]) -> Pane | None:
-        """Texts to put in place of the page's marker."""
-        return None
+        """Texts to put in place of the page's marker: documents with their passages marked, if it has any."""
+        if "documents" not in context:
+            return None
+        language = context["language"]
+        html = b"".join(
+            rendered_document(
+                document,
+                [Mark(passage.start, passage.end, 1, passage.anchor) for passage in passages],
+                language=language,
+            )
+            for document, passages in context["documents"]
+        )
+        return compress(html, level=4)
 
     @abstractmethod
     def judged(self, task: LabelTask, example: Example, question: str, answer: A) -> list[Judged]:

@@ -239,7 +239,11 @@ def overview_of(study: Study) -> Overview:
         labels[label.annotator_id]["unsure"] += label.is_unsure
     counts = counts_of(study)
     checks = checks_in_order(study, complete) if counts["n_gold"] else {}
-    unlinked, none = _unlinked(study, complete), Counter[str]()
+    unlinked: dict[int, Counter[str]] = defaultdict(Counter)
+    plan: LinkingPlan | None = getattr(study, "linking_plan", None)
+    if plan and plan.asks_unlinked:
+        for person, _summary, _line, reason, _label in unlinked_of(study, complete):
+            unlinked[person][reason] += 1
     people = []
     for values in people_of(study):
         pk = values["member"].annotator_id
@@ -251,7 +255,7 @@ def overview_of(study: Study) -> Overview:
                 n_incomplete=labels[pk]["incomplete"],
                 n_gold=len(checks.get(pk, ())),
                 n_gold_right=sum(checks.get(pk, ())),
-                unlinked=unlinked.get(pk, none),
+                unlinked=unlinked[pk],
             )
         )
     if not counts["n_items"]:
@@ -285,16 +289,6 @@ def checks_in_order(study: Study, labels: Iterable[Any] | None = None) -> dict[i
         if (coverage := agreed.get((label.summary_id, label.insight_id))) is not None:
             answers[label.annotator_id].append(label.coverage == coverage)
     return answers
-
-
-def _unlinked(study: Study, labels: Iterable[Any]) -> dict[int, Counter[str]]:
-    """Bullets without a link by annotator and reason, where the study asks for reasons."""
-    counts: dict[int, Counter[str]] = defaultdict(Counter)
-    plan: LinkingPlan | None = getattr(study, "linking_plan", None)
-    if plan and plan.asks_unlinked:
-        for person, _summary, _line, reason, _label in unlinked_of(study, labels):
-            counts[person][reason] += 1
-    return counts
 
 
 def _unlinked_table(people: Sequence[PersonRow]) -> Table:

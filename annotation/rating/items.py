@@ -18,7 +18,7 @@ from annotation.labelling.simulating import Chosen, Played, Rates, Said, Simulat
 from annotation.labelling.summaries import chosen_summaries
 from annotation.labelling.trial import MOST, Documents, Example, ExampleAnswers, Judged, OwnItem, OwnSet, TrialKind
 from annotation.models import LabelItem, LabelTask, RatingPlan, Study
-from annotation.pane import Pane, compress, direction_of, rendered_document
+from annotation.pane import direction_of
 from annotation.rating.answers import RATED, Rated, name_of
 from annotation.rating.pages import laid_out
 from annotation.studies.guidelines import default_guidelines
@@ -193,13 +193,6 @@ class RatingTrial(TrialKind[Rated]):
             for n, each in enumerate(example.shared["document"], 1)
         ]
         return laid_out(task, documents, next(iter(answers.answers.values()), Rated()))
-
-    def pane(self, context: dict[str, Any]) -> Pane:
-        language = context["language"]
-        html = b"".join(
-            rendered_document(document, language=language) for document, _passages in context["documents"]
-        )
-        return compress(html, level=4)
 
     def judged(self, task: LabelTask, example: Example, question: str, answer: Rated) -> list[Judged]:
         judged = []

@@ -25,9 +25,8 @@ from annotation.rating.items import SIMULATED, TRIAL, add_summaries, create_stud
 from annotation.rating.pages import page_context, page_of, pane
 from annotation.rating.sheet import REPORT, RESULTS
 from annotation.studies.amounts import listed
-from annotation.studies.dealing import Pair
 from annotation.studies.forms import NewStudyForm, PlanForm, TrialFields, TrialSettingsForm
-from annotation.studies.gaps import Reason, rows_of
+from annotation.studies.gaps import rows_of
 from annotation.studies.guidelines import wording
 from annotation.studies.recipes import Recipe
 from annotation.studies.tasks import Dealing
@@ -152,15 +151,13 @@ class Rating(LabelWork):
 
     def dealing(self, study: Study) -> Dealing:
         """Summaries are assigned one by one; nobody gets their own, or what they still have to write on."""
-        barred: Any = SimpleLazyObject(partial(_who_may_not, study))  # three queries, for where it is asked
+        barred: Any = SimpleLazyObject(
+            lambda: summaries.barred_pairs(rows_of(study))
+        )  # three queries, where it is asked
         return {"group": "pk", "wanted": study.rating_plan.people_per_item, "barred": barred}
 
     def page_instead(self, request: HttpRequest, task: LabelTask) -> HttpResponse | None:
         return barred(request, task, reason=Exposure.Reason.RATING)
-
-
-def _who_may_not(study: Study) -> dict[Pair, Reason]:
-    return summaries.barred_pairs(rows_of(study))
 
 
 KIND = register(Rating())

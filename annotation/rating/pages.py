@@ -175,11 +175,6 @@ def _mean_column(aspect: str) -> parts.Column:
     return parts.Column(aspect, name_of(aspect), cell, group="Mean rating", by=lambda row: row.means[aspect])
 
 
-def summaries_of(study: Study) -> list[Summary]:
-    """The summaries that are rated in a study."""
-    return list(Summary.objects.filter(label_items__study=study).order_by("pk"))
-
-
 MACHINES = MachineRun(
     kind=Study.Kind.RATING,
     here="results",
@@ -190,7 +185,7 @@ MACHINES = MachineRun(
     ),
     repeats=("Ratings per aspect", "2 asks everything a second time. Figures take the first rating."),
     tasks=(JudgeRun.Task.RATINGS,),
-    subjects=summaries_of,
+    subjects=lambda study: list(Summary.objects.filter(label_items__study=study).order_by("pk")),
 )
 urlpatterns = [
     path("studies/<uuid:uid>/ratings/machines/", page_of_machines(MACHINES), name="rating-machine-run"),

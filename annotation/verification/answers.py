@@ -163,6 +163,7 @@ def laid_out(
     question = task.item.question
     return {
         "question": question,
+        "language": question.language,
         "key_point": task.item.key_point,
         "direction": direction_of(question.language),
         "answer": answer,
@@ -247,18 +248,6 @@ class VerificationTrial(TrialKind[Judgments]):
             for n, each in enumerate(example.shared["document"], 1)
         ]
         return laid_out(task, documents, _highlight(example, documents), answers.answers.get("", Judgments()))
-
-    def pane(self, context: dict[str, Any]) -> Pane:
-        language = context["question"].language
-        html = b"".join(
-            rendered_document(
-                document,
-                [Mark(passage.start, passage.end, 1, passage.anchor) for passage in passages],
-                language=language,
-            )
-            for document, passages in context["documents"]
-        )
-        return compress(html, level=4)
 
     def judged(self, task: LabelTask, example: Example, question: str, answer: Judgments) -> list[Judged]:
         values = example.values

@@ -81,7 +81,8 @@ def dataset(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     form = ChoiceForm(request.GET if is_tried else None, people=people, initial=_initial(current))
     if is_tried and "rule" not in request.GET:
         values = _initial(current) | _some(request)
-        form, choice = ChoiceForm(None, people=people, initial=values), _picked(values, current)
+        form = ChoiceForm(None, people=people, initial=values)
+        choice = Choice(tuple(values["annotators"]), current.rule, values["autods_threshold"])
     else:
         choice = _tried(form) if is_tried and form.is_valid() else current
     return _page(request, study, table, form, choice, is_tried=is_tried and choice is not current)
@@ -141,10 +142,6 @@ def _some(request: HttpRequest) -> dict[str, Any]:
     except ValueError:
         return settings
     return settings | {"autods_threshold": threshold} if 0 <= threshold <= 1 else settings
-
-
-def _picked(values: dict[str, Any], current: Choice) -> Choice:
-    return Choice(tuple(values["annotators"]), current.rule, values["autods_threshold"])
 
 
 def _tried(form: ChoiceForm) -> Choice:

@@ -81,7 +81,7 @@ def _judges(study: Study, table: PointTable, judges: Mapping[int, Judge]) -> lis
             counts[judgment] += 1
     return [
         Machine(
-            _rater(judges[judge]),
+            Rater(str(judges[judge].uid), str(judges[judge]), str(judges[judge]), kind=judges[judge].kind),
             {task: task_codes(codes[Task.GROUNDED], codes[Task.KEY_POINT], task) for task in Task},
             {task: sum(invalid[judge].values()) if task is Task.KEEP else invalid[judge][task] for task in Task},
         )
@@ -120,10 +120,6 @@ def _at_threshold(name: str, key: str, scores: Floats, threshold: float) -> Mach
 
 def _nothing(table: PointTable) -> Ints:
     return np.full(table.n_items, MISSING, dtype=np.int64)
-
-
-def _rater(judge: Judge) -> Rater:
-    return Rater(str(judge.uid), str(judge), str(judge), kind=judge.kind)
 
 
 def machine_report(
@@ -314,23 +310,20 @@ def _person(table: PointTable, task: Task, column: int, person: Rater) -> Person
 
 
 def figures_json(figures: KeyPointFigures) -> dict[str, Any]:
+    pairs = [
+        {
+            "stratum": row.name,
+            **{name: getattr(row, name) for name in ("n_pairs", "n_drawn", "n_tied", "n_expected")},
+            **stat_json({"wrong": row.wrong}),
+        }
+        for row in figures.strata
+    ]
     return {
         "scope": figures.scope,
         "autods_threshold": figures.threshold,
         "n_key_points": figures.n_items,
-        **({"pairs": [pairs_json(row) for row in figures.strata]} if figures.strata else {}),
+        **({"pairs": pairs} if pairs else {}),
         "tasks": {task.task.value: task_json(task) for task in figures.tasks},
-    }
-
-
-def pairs_json(row: StratumRow) -> dict[str, Any]:
-    return {
-        "stratum": row.name,
-        "n_pairs": row.n_pairs,
-        "n_drawn": row.n_drawn,
-        "n_tied": row.n_tied,
-        "n_expected": row.n_expected,
-        **stat_json({"wrong": row.wrong}),
     }
 
 
