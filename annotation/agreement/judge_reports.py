@@ -13,6 +13,7 @@ from annotation.approvals.computing import ApprovalLook, Approvals, approvals_on
 from annotation.approvals.sheet import sheet
 from annotation.coverage.look import Look
 from annotation.coverage.page import judges_json
+from annotation.coverage.sheet import OTHER_LENGTHS
 from annotation.coverage.systems import as_json as bias_json
 from annotation.coverage.systems import bias_report, consistency, corrected, judged_summaries, rankings
 from annotation.models import CoverageLabel
@@ -85,12 +86,7 @@ JUDGES = Report("judges beside people on the same insights", _judges_arguments, 
 
 
 OURS, AUTHORS = "ours", "authors"
-LENGTHS = {
-    "bullets": "words per bullet",
-    "all_lines": "words per line",
-    "with_citations": "words per bullet with citations",
-    "authors": "words as the authors count",
-}
+LENGTHS = {"bullets": "words per bullet", **OTHER_LENGTHS}
 
 
 def _bias_arguments(parser: Any) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import combinations
 from typing import Any
 
@@ -327,12 +327,7 @@ def row_json(tested: Tested) -> dict[str, Any]:
         "bias_p": approval.bias_p,
         "spread_bound": approval.spread.high,
         "concordance_bound": approval.concordance.low,
-        "thresholds": {
-            "bias": approval.thresholds.bias,
-            "spread": approval.thresholds.spread,
-            "concordance": approval.thresholds.concordance,
-            "power": approval.thresholds.power,
-        },
+        "thresholds": asdict(approval.thresholds),
         "by_system": dict(approval.by_system),
         "by_domain": [
             {

@@ -109,7 +109,12 @@ def coverage_table(
     table = _assemble(rows, verdicts, items=items, summaries=summaries, people=people, judges=judges)
     studies = labels.order_by().values("study")
     table = replace(table, is_random=study is not None and study.labels_are_random)
-    return _with_gold(table, gold_of(studies), items)
+    codes, links = np.full(len(items), MISSING, dtype=np.int64), np.zeros(len(items), dtype=object)
+    for key, (coverage, lines) in gold_of(studies).items():
+        if key in items:
+            codes[items[key]] = CODES[coverage]
+            links[items[key]] = mask_of(lines)
+    return replace(table, gold_codes=codes, gold_links=links)
 
 
 def are_random(labels: QuerySet[CoverageLabel], study: Study | None = None) -> bool:
@@ -187,7 +192,6 @@ def _summaries(labelled: Any) -> dict[int, tuple[int, SummaryInfo]]:
         text,
         digest,
     ) in enumerate(rows):
-        length = _length(digest, text)
         result[pk] = (
             position,
             SummaryInfo(
@@ -199,11 +203,7 @@ def _summaries(labelled: Any) -> dict[int, tuple[int, SummaryInfo]]:
                 subtopic=subtopic,
                 summarizer=summarizer,
                 retriever=retriever or FULL_CONTEXT,
-                n_lines=length.n_lines,
-                words_per_bullet=length.words_per_bullet,
-                words_per_line=length.words_per_line,
-                words_with_citations=length.words_with_citations,
-                words_by_spaces=length.words_by_spaces,
+                **_length(digest, text)._asdict(),
                 haystack_keys=names_of_haystack(key, source),
             ),
         )
@@ -311,16 +311,6 @@ def _names_one(raw: Any, mask: int) -> bool:
     """Whether a verdict names one line, by its published form where it has one."""
     published = {} if raw == EMPTY else orjson.loads(raw)
     return isinstance(published["bullet_id"], int) if "bullet_id" in published else mask.bit_count() == 1
-
-
-def _with_gold(table: LabelTable, gold: Gold, items: Mapping[tuple[int, int], int]) -> LabelTable:
-    codes = np.full(len(items), MISSING, dtype=np.int64)
-    links = np.zeros(len(items), dtype=object)
-    for key, (coverage, lines) in gold.items():
-        if key in items:
-            codes[items[key]] = CODES[coverage]
-            links[items[key]] = mask_of(lines)
-    return replace(table, gold_codes=codes, gold_links=links)
 
 
 @lru_cache(maxsize=10_000)

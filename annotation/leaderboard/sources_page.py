@@ -134,17 +134,12 @@ def _columns(*more: Name) -> tuple[Name, ...]:
     )
 
 
-def _by_who(rows: Sequence[SourceRow]) -> dict[Who, dict[str, SourceRow]]:
-    by_dataset: dict[Who, dict[str, SourceRow]] = {}
-    for row in rows:
-        by_dataset.setdefault(row.who, {})[row.dataset] = row
-    return by_dataset
-
-
 def _over_datasets(view: SourceView, words: dict[str, str]) -> Iterator[Table | Drawing]:
     """One measure: a row for each system and method, a column for each dataset and for all together."""
     figures, name = view.figures, view.chosen
-    rows = _by_who(figures.rows)
+    rows: dict[Who, dict[str, SourceRow]] = {}
+    for row in figures.rows:
+        rows.setdefault(row.who, {})[row.dataset] = row
     columns = [
         column
         for column in (*figures.datasets, ALL_SOURCES, ALL_DATASETS)
@@ -255,17 +250,16 @@ def _differences(view: SourceView, words: dict[str, str]) -> Iterator[Table | No
     )
     rows = tuple(
         Row(
-            (_in_full(apart.first, words), _in_full(apart.second, words), dataset_title(apart.dataset)),
+            (
+                *(" · ".join(filter(None, _names(who, words))) for who in (apart.first, apart.second)),
+                dataset_title(apart.dataset),
+            ),
             {"difference": apart.stats[name], "n": apart.stats[name].n_items},
         )
         for apart in known
     )
     about = "One less the other, paired by source, with 95 % intervals over sources."
     yield Table("source-differences", "Differences", columns, (difference, COUNTED), rows, about=about)
-
-
-def _in_full(who: Who, words: dict[str, str]) -> str:
-    return " · ".join(part for part in _names(who, words) if part)
 
 
 def _beside(view: SourceView, words: dict[str, str]) -> Iterator[Table | Note]:

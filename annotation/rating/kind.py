@@ -151,9 +151,8 @@ class Rating(LabelWork):
 
     def dealing(self, study: Study) -> Dealing:
         """Summaries are assigned one by one; nobody gets their own, or what they still have to write on."""
-        barred: Any = SimpleLazyObject(
-            lambda: summaries.barred_pairs(rows_of(study))
-        )  # three queries, where it is asked
+        # Three queries, for where it is asked.
+        barred: Any = SimpleLazyObject(lambda: summaries.barred_pairs(rows_of(study)))
         return {"group": "pk", "wanted": study.rating_plan.people_per_item, "barred": barred}
 
     def page_instead(self, request: HttpRequest, task: LabelTask) -> HttpResponse | None:

@@ -15,7 +15,7 @@ from django.utils.translation import ngettext
 from annotation.kinds import Headline
 from annotation.models import Study
 from annotation.rating.answers import name_of
-from annotation.rating.results import RATING, Differing, Results, as_json, ratings_of, results_of
+from annotation.rating.results import RATING, Results, as_json, ratings_of, results_of
 from annotation.results.charts import small_dots
 from annotation.results.planning import Plannable, agreement_of, published_agreement
 from annotation.results.reports import Report, ReportRefused, find_study
@@ -333,20 +333,19 @@ def _differing(results: Results, words: Mapping[str, str]) -> tuple[Table | Note
         Measure("judges", _("Judges"), Unit.TEXT),
     )
     title = f"Disagreements of two points or more: {len(differing)}"
-    rows = tuple(_differing_row(rating, words) for rating in differing)
+    rows = tuple(
+        Row(
+            (rating.item.subtopic, words[rating.item.system], name_of(rating.aspect)),
+            {
+                "spread": rating.spread,
+                "people": "; ".join(f"{name}: {value}" for name, value in rating.people),
+                "judges": "; ".join(f"{name}: {value}" for name, value in rating.judges),
+            },
+            url=reverse("benchmarks:summary-detail", args=[rating.item.uid]) if rating.item.has_page else "",
+        )
+        for rating in differing
+    )
     return (Table("differing", title, names, measures, rows, find="summary", is_listing=True),)
-
-
-def _differing_row(rating: Differing, words: Mapping[str, str]) -> Row:
-    item = rating.item
-    people, judges = (
-        "; ".join(f"{name}: {value}" for name, value in values) for values in (rating.people, rating.judges)
-    )
-    return Row(
-        (item.subtopic, words[item.system], name_of(rating.aspect)),
-        {"spread": rating.spread, "people": people, "judges": judges},
-        url=reverse("benchmarks:summary-detail", args=[item.uid]) if item.has_page else "",
-    )
 
 
 def _report_arguments(parser: Any) -> None:

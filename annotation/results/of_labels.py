@@ -159,14 +159,10 @@ def _people(figures: LabelFigures, titles: Mapping[str, Text]) -> Iterable[Secti
 
 def _workers(figures: LabelFigures) -> Table:
     def row(worker: Worker) -> Row:
-        if worker.speed is None:
-            return Row((worker.name,), {"done": worker.n_done})
-        speed: dict[str, Value] = {
-            "median": worker.speed.median_seconds,
-            "per_hour": worker.speed.per_hour,
-            "fast": worker.speed.fast,
-        }
-        return Row((worker.name,), {"done": worker.n_done, **speed})
+        values: dict[str, Value] = {"done": worker.n_done}
+        if speed := worker.speed:
+            values |= {"median": speed.median_seconds, "per_hour": speed.per_hour, "fast": speed.fast}
+        return Row((worker.name,), values)
 
     return Table(
         "speed",
@@ -220,16 +216,10 @@ def as_json(figures: LabelFigures) -> dict[str, Any]:
 
 
 def _speed_json(speed: Speed | None) -> dict[str, Any]:
-    if speed is None:
-        return {
-            "median_seconds": None,
-            "per_hour": None,
-            **stat_json({"fast": Stat.undefined("no time is known")}),
-        }
     return {
-        "median_seconds": speed.median_seconds,
-        "per_hour": speed.per_hour,
-        **stat_json({"fast": speed.fast}),
+        "median_seconds": speed and speed.median_seconds,
+        "per_hour": speed and speed.per_hour,
+        **stat_json({"fast": speed.fast if speed else Stat.undefined("no time is known")}),
     }
 
 
@@ -428,9 +418,3 @@ def _all_facts(options: OfStudy) -> object:
 
 
 LABELS = register(Computation("labels", options=OfStudy, figures=LabelFigures, compute=_compute, facts=_all_facts))
-
-
-# Laid out
-
-
-# Plain values

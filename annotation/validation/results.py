@@ -142,7 +142,11 @@ def results_of(study: Study, *, public: bool = False) -> Results:
         verdicts={answer: everywhere.get(answer, 0) for answer in ENTAILMENTS},
         n_sampled=len(items),
         n_answered=sum(bool(item.answers) for item in items),
-        reasons=_reason_rows(reasons) if study.validation_plan.asks_why_not else (),
+        reasons=tuple(
+            ReasonRow(of, name, {reason: counts[reason] for reason in REASONS})
+            for (of, name), counts in sorted(reasons.items())
+            if study.validation_plan.asks_why_not
+        ),
     )
 
 
@@ -162,13 +166,6 @@ def facts(options: OfStudy) -> object:
 
 
 VALIDATION = register(Computation("validation", options=OfStudy, figures=Results, compute=_compute, facts=facts))
-
-
-def _reason_rows(counts_by_reason: Mapping[tuple[str, str], Mapping[str, int]]) -> tuple[ReasonRow, ...]:
-    return tuple(
-        ReasonRow(of, name, {reason: counts[reason] for reason in REASONS})
-        for (of, name), counts in sorted(counts_by_reason.items())
-    )
 
 
 def as_json(results: Results) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from annotation.results.reports import Report, find_study
 from annotation.results.spending import Answers
 from annotation.results.study import OfStudy
 from annotation.results.study_results import StudyResults
-from annotation.validation.results import REASONS, VALIDATION, Item, Results, as_json, ratings_of, results_of
+from annotation.validation.results import REASONS, VALIDATION, Results, as_json, ratings_of, results_of
 from benchmarks.models import PointVerdict
 from benchmarks.models.querysets import counted_judges
 from benchmarks.results.judged import Judged
@@ -316,14 +316,13 @@ def _disputed(results: Results) -> tuple[Table | Note]:
     measures = (Measure("people", _("People"), Unit.TEXT), Measure("differing", "Differ", Unit.COUNT))
     n = len(results.disputed)
     title = ngettext("%(n)d verdict", "%(n)d verdicts", n) % {"n": n}
-    rows = tuple(_disputed_row(item) for item in results.disputed)
-    return (Table("disputed", title, names, measures, rows, default="differing", find="point", is_listing=True),)
-
-
-def _disputed_row(item: Item) -> Row:
-    parts = (item.parts[part] for part in ("system", "category", "domain"))
-    said = "; ".join(f"{name}: {answer}" for name, answer in item.answers.items())
-    return Row((item.key_point, *parts, item.verdict), {"people": said, "differing": item.n_differing})
+    rows = []
+    for item in results.disputed:
+        parts = (item.parts[part] for part in ("system", "category", "domain"))
+        said = "; ".join(f"{name}: {answer}" for name, answer in item.answers.items())
+        rows.append(Row((item.key_point, *parts, item.verdict), {"people": said, "differing": item.n_differing}))
+    shown = tuple(rows)
+    return (Table("disputed", title, names, measures, shown, default="differing", find="point", is_listing=True),)
 
 
 def _report_arguments(parser: Any) -> None:

@@ -61,9 +61,7 @@ class ChoiceForm(forms.Form):
 
     def __init__(self, *args: Any, people: Sequence[tuple[str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        field = self.fields["annotators"]
-        field.choices = list(people)  # type: ignore[attr-defined]
-        field.widget.choices = list(people)
+        self.fields["annotators"].choices = list(people)  # type: ignore[attr-defined]
 
 
 TRIED = ("annotators", "rule", "autods_threshold")

@@ -351,9 +351,7 @@ class DrawForm(forms.Form):
 
     def __init__(self, *args: Any, people: Sequence[tuple[str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        field = self.fields["annotator"]
-        field.choices = list(people)  # type: ignore[attr-defined]
-        field.widget.choices = list(people)
+        self.fields["annotator"].choices = list(people)  # type: ignore[attr-defined]
 
 
 class MarkForm(forms.Form):

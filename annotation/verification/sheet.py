@@ -107,11 +107,12 @@ class KeyPointResults(StudyResults[Look, KeyPointFigures]):
             return Sheet(first_look(nothing))
         titled = [(task.task.value, titles()[task.task], task.people) for task in figures.tasks]
         chart = self.card(figures)
+        machines = Fragment("annotation/_points_run.html", {"is_here": study.kind == Study.Kind.VERIFICATION})
         details = (*_pairs(figures.strata), *(task_section(task) for task in figures.tasks))
         parts = questions_look(
             titled,
             chart=chart and replace(chart, words=replace(chart.words, is_small=False, name="questions-kappa")),
-            more=(*details, _other_machines(study)),
+            more=(*details, machines),
             reading=[_provenance(figures)],
         )
         return Sheet((*parts, *_chosen_on(study)))
@@ -203,11 +204,6 @@ class PointsForm(forms.Form):
 
 
 RESULTS = KeyPointResults()
-
-
-def _other_machines(study: Study) -> Fragment:
-    """Where a model can be run on the same key points."""
-    return Fragment("annotation/_points_run.html", {"is_here": study.kind == Study.Kind.VERIFICATION})
 
 
 def titles() -> dict[Task, str]:
