@@ -24,7 +24,7 @@ from urllib.request import urlopen
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("annotation/", "benchmarks/", "extensions/", "summhay_site/")
 ASSETS = ("templates/", "static/", "locale/")
-DOCS = re.compile(r"docs/[^/]+\.(md|jsonl?)")
+DOCS = re.compile(r"docs/[^/]+\.(md|jsonl?|py)")
 PORT = 8471
 READY_S = 600  # far more than it takes, since the machine of a gate may be busy
 PIP = ("-I", "-m", "pip", "--quiet", "--disable-pip-version-check")

@@ -14,17 +14,17 @@ from pathlib import Path
 
 CORE = ("annotation", "benchmarks", "summhay_site")
 BOUNDS = {
-    "lines": 126_957,
-    "files": 642,
-    "lines of the core": 109_337,
-    "lines of extensions": 14_150,
+    "lines": 126_650,
+    "files": 640,
+    "lines of the core": 109_089,
+    "lines of extensions": 14_091,
     "lines of the bench": 3_259,
-    "net lines": 79_650,
-    "modules with one importer": 86,
-    "modules under 80 lines": 50,
+    "net lines": 79_470,
+    "modules with one importer": 83,
+    "modules under 80 lines": 47,
     "dataclasses": 655,
     "modules outside kinds that name one": 0,
-    "lines of tests": 78_697,
+    "lines of tests": 78_947,
 }
 EXEMPT = re.compile(
     r"/(migrations|management/commands)/|(__init__|apps|urls|admin|kind|tasks)\.py$|^bench/|^[^/]+$"
