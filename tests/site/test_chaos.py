@@ -173,6 +173,7 @@ with ending_in_order():
     member = Member("sleeper", ["sleep", "600"], {"STARTED_BY": sys.argv[1]}, Path(sys.argv[1]))
     try:
         member.start()
+        Path(sys.argv[1]).with_suffix(".up").touch()
         signal.pause()
     finally:
         member.end_for_good()
@@ -203,7 +204,8 @@ linux = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="need
 def test_a_program_that_is_told_to_end_leaves_nothing_running(tmp_path: Path) -> None:
     log = tmp_path / "sleeper.log"
     with subprocess.Popen([sys.executable, "-c", STARTER, str(log)], cwd=ROOT) as starter:
-        wait_for(lambda: bool(processes_with(f"STARTED_BY={log}")))
+        wait_for(log.with_suffix(".up").exists)
+        assert processes_with(f"STARTED_BY={log}")
         starter.terminate()
         assert starter.wait(LONGEST_S) == 128 + signal.SIGTERM
     wait_for(lambda: not processes_with(f"STARTED_BY={log}"))
