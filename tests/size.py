@@ -24,7 +24,7 @@ BOUNDS = {
     "modules under 80 lines": 47,
     "dataclasses": 655,
     "modules outside kinds that name one": 0,
-    "lines of tests": 78_949,
+    "lines of tests": 78_950,
 }
 EXEMPT = re.compile(
     r"/(migrations|management/commands)/|(__init__|apps|urls|admin|kind|tasks)\.py$|^bench/|^[^/]+$"

@@ -111,6 +111,7 @@ def upgrade(stored: Path, address: str, *, fill: str = "") -> None:
         assert found["owned"] == 2, "whoever imported a haystack owns it"
 
 
+@pytest.mark.needs("synthesis")  # of whose rows a stored database has some
 @pytest.mark.own_database
 def test_a_stored_database_is_migrated_with_every_row(stored: Path) -> None:
     upgrade(stored, f"sqlite:///{stored}")
