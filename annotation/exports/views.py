@@ -255,7 +255,7 @@ class LicenceForm(forms.Form):
     licence = forms.CharField(
         label="Licence",
         required=False,
-        max_length=Study.NOTE_LENGTH,
+        max_length=2_000,
         widget=forms.Textarea(attrs={"rows": 2}),
         help_text=(
             "Name or full text, for example CC BY 4.0. It appears in the manifest, the data sheet and LICENCE.txt."
