@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.e2e.conftest import Site, at_item, press, saved
+from tests.e2e.conftest import Site, at_item, press, saved, until
 from tests.e2e.test_session_looks import serious
 from tests.e2e.test_verification_story import open_work, sit_elsewhere
 
@@ -78,6 +78,7 @@ def test_two_people_validate_a_judge_by_keyboard_and_the_researcher_sees_its_acc
     press(wanda, "m ArrowDown Shift+ArrowDown")
     selected = wanda.evaluate("String(getSelection())")
     assert selected
+    until(wanda, lambda: bool(late))
     late[0].continue_()  # an answer that is stored only now takes away no selection
     wanda.unroute("**/choice/")
     saved(wanda)

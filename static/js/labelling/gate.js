@@ -4,8 +4,9 @@ import { isTyping, keyOf, targetOf } from "../keys.js";
 
 const PASSES = new Set(["Tab", "Shift", "Control", "Alt", "Meta", "AltGraph", "CapsLock", "PageUp", "PageDown", "Home", "End"]);
 const now = () => new Event("now").timeStamp; // the clock of events, which are compared with it
-const painted = () => Promise.race([
-  new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))),
+// Wait until what the page looks like now has been drawn, but not for long in a tab that nobody sees.
+export const painted = () => Promise.race([
+  new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))),
   new Promise((resolve) => setTimeout(resolve, 300)),
 ]);
 

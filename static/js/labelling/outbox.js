@@ -1,5 +1,6 @@
 // Acts on their way to the server, in order, one at a time, whatever item is on the screen meanwhile. They are kept in
 // this browser until the server has answered them. Each has an id: to send it twice is to send it once.
+import { painted } from "./gate.js";
 import { Unreachable, backoff, newId, pause, request } from "../talk.js";
 
 const LONGEST_MS = 20_000, MOST_AGO_MS = 999_999_999;
@@ -62,6 +63,7 @@ export class Outbox {
   async run() {
     for (let attempt = 0; this.acts.length;) {
       this.show(attempt ? "offline" : "saving", {});
+      if (!document.hidden) await painted(); // the next item first: to send takes the browser a while
       const act = this.acts[0];
       try {
         const { status, body } = await request(act.url, new URLSearchParams([...act.fields, ["ago", String(age(act))]]), { keepalive: document.hidden });

@@ -90,11 +90,13 @@ export class Questions {
   }
 
   draw() {
+    const links = this.all.map(({ number, lines }) => ({ number, lines })), here = this.current?.lines ?? [];
     for (const bullet of this.bullets) {
       const line = Number(bullet.dataset.line);
-      const users = this.all.filter((question) => question.lines.includes(line)).map((question) => question.number);
-      bullet.classList.toggle("is-linked", Boolean(this.current?.lines.includes(line)));
-      bullet.querySelector("[data-used]").textContent = users.length ? `← ${this.usedText.replace("{numbers}", users.join(", "))}` : "";
+      const users = links.filter(({ lines }) => lines.includes(line)).map(({ number }) => number);
+      bullet.classList.toggle("is-linked", here.includes(line));
+      const place = bullet.querySelector("[data-used]"), used = users.length ? `← ${this.usedText.replace("{numbers}", users.join(", "))}` : "";
+      if (place.textContent !== used) place.textContent = used; // to write the same lays the page out anew
     }
     this.root.querySelector("[data-answered]").textContent = `${this.nAnswered} / ${this.all.length}`;
   }
