@@ -17,7 +17,7 @@ from django_migration_linter import MessageType, MigrationLinter
 
 ROOT = Path(__file__).resolve().parents[1]
 APPS = ["annotation", "benchmarks", "summhay_site", "synthesis"]
-STOPPED = ["0001_initial", "0002_all_since_0_2", "0002_since_0_2_0"]
+STOPPED = ["0001_initial", "0002_release_0_3_0"]
 QUIET = [MessageType.OK, MessageType.IGNORE]
 
 

@@ -280,7 +280,7 @@ def test_earlier_rows_get_the_owner_that_the_audit_log_names_and_no_other(ada: A
     event("questions.imported", bob, dataset="piers")
     event("price.set", ada, price.pk)
     event("price.set", bob, price.pk)
-    migration = importlib.import_module("benchmarks.migrations.0002_all_since_0_2")
+    migration = importlib.import_module("benchmarks.migrations.0002_release_0_3_0")
     migration.find_owners(apps, None)
     haystack.refresh_from_db()
     other.refresh_from_db()

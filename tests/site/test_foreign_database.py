@@ -138,7 +138,7 @@ def test_a_backup_of_another_version_replaces_nothing(
     assert contents(folder) | contents(tmp_path) == before
 
 
-@pytest.mark.parametrize("name", ["0002_since_0_2", "0002_all_since_0_2", "0003_publications"])
+@pytest.mark.parametrize("name", ["0002_since_0_2_0", "0003_publications", "0004_external_verdicts"])
 def test_one_of_a_commit_between_releases_is_refused_with_what_to_do(name: str) -> None:
     released = {("annotation", "0001_initial"), ("benchmarks", "0001_initial")}
     check(released, what="This database")

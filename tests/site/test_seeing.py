@@ -93,8 +93,8 @@ def test_ready_is_answered_within_two_seconds_though_nothing_else_answers(
 @pytest.mark.every_database
 def test_a_migration_that_was_not_applied_is_named() -> None:
     assert health.missing_migrations() == []
-    MigrationRecorder.Migration.objects.filter(app="annotation", name="0002_since_0_2_0").delete()
-    assert "annotation.0002_since_0_2_0" in health.missing_migrations()
+    MigrationRecorder.Migration.objects.filter(app="annotation", name="0002_release_0_3_0").delete()
+    assert "annotation.0002_release_0_3_0" in health.missing_migrations()
     with pytest.raises(health.NotMigrated, match="was not applied"):
         health._ask_migrations()
 

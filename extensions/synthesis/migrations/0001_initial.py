@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        ('benchmarks', '0002_all_since_0_2'),
+        ('benchmarks', '0002_release_0_3_0'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 

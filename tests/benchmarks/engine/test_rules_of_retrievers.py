@@ -17,7 +17,7 @@ from benchmarks.retrieval.registry import make
 from tests.makers import make_haystack
 
 pytestmark = pytest.mark.django_db
-STEP: Any = import_module("benchmarks.migrations.0002_all_since_0_2")
+STEP: Any = import_module("benchmarks.migrations.0002_release_0_3_0")
 EARLIER = "609c279f1505"
 
 

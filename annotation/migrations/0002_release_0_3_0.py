@@ -37,7 +37,7 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('annotation', '0001_initial'),
-        ('benchmarks', '0002_all_since_0_2'),
+        ('benchmarks', '0002_release_0_3_0'),
         migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
@@ -858,6 +858,8 @@ class Migration(migrations.Migration):
                 ('revoked_at', models.DateTimeField(blank=True, null=True)),
                 ('made_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
                 ('study', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.CASCADE, related_name='publications', to='annotation.study')),
+                ('shows_card', models.BooleanField(db_default=False, default=False)),
+                ('shows_pay', models.BooleanField(db_default=False, default=False)),
             ],
             options={
                 'ordering': ['-made_at'],
@@ -893,6 +895,27 @@ class Migration(migrations.Migration):
             options={
                 'ordering': ['session', 'snapshot__mark_ms'],
                 'indexes': [models.Index(condition=models.Q(('summary', None)), fields=['id'], name='typed_text_not_yet_scored')],
+            },
+        ),
+        migrations.AddField(
+            model_name='study',
+            name='card_notes',
+            field=models.JSONField(blank=True, db_default=models.Value({}, output_field=models.JSONField()), default=dict, help_text='By question of the report card, what researchers answer themselves.'),
+        ),
+        migrations.CreateModel(
+            name='ExternalVerdict',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('task', models.CharField(blank=True, max_length=40)),
+                ('item', models.CharField(max_length=300)),
+                ('label', models.CharField(max_length=120)),
+                ('imported_at', models.DateTimeField()),
+                ('judge', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='external_verdicts', to='benchmarks.judge')),
+                ('study', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='external_verdicts', to='annotation.study')),
+            ],
+            options={
+                'ordering': ['study', 'item', 'judge'],
+                'constraints': [models.UniqueConstraint(fields=('study', 'judge', 'task', 'item'), name='external_verdict_once_per_item')],
             },
         ),
         migrations.RunPython(find_accounts, migrations.RunPython.noop),

@@ -805,6 +805,53 @@ class Migration(migrations.Migration):
             model_name='textposition',
             constraint=models.UniqueConstraint(fields=('summary', 'key'), name='position_key_unique'),
         ),
+        migrations.CreateModel(
+            name='SentSummary',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('uid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True)),
+                ('text', models.TextField()),
+                ('text_sha256', models.CharField(max_length=64)),
+                ('answers', models.JSONField(blank=True, default=dict)),
+                ('created_at', models.DateTimeField()),
+                ('judge', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='sent_summaries', to='benchmarks.judge')),
+                ('subtopic', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='sent_summaries', to='benchmarks.subtopic')),
+            ],
+            options={
+                'verbose_name_plural': 'sent summaries',
+                'ordering': ['pk'],
+                'constraints': [models.UniqueConstraint(fields=('judge', 'subtopic', 'text_sha256'), name='sent_once_per_judge')],
+            },
+        ),
+        migrations.CreateModel(
+            name='ModelFamily',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('model', models.CharField(max_length=200, unique=True)),
+                ('family', models.CharField(blank=True, max_length=60)),
+                ('created_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+            ],
+            options={
+                'verbose_name_plural': 'model families',
+                'ordering': ['model'],
+            },
+        ),
+        migrations.CreateModel(
+            name='ImportMapping',
+            fields=[
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(max_length=80)),
+                ('tool', models.CharField(max_length=40)),
+                ('mapping', models.JSONField()),
+                ('saved_at', models.DateTimeField()),
+                ('created_by', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='+', to=settings.AUTH_USER_MODEL)),
+                ('group', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='benchmarks.researchgroup')),
+            ],
+            options={
+                'ordering': ['-saved_at'],
+                'constraints': [models.UniqueConstraint(fields=('created_by', 'name'), name='importmapping_name_unique')],
+            },
+        ),
         migrations.RunPython(find_owners, migrations.RunPython.noop),
         migrations.RunPython(name_rules, forget_rules),
     ]
