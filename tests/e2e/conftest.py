@@ -51,6 +51,8 @@ SCENES = tuple(
     )
 )  # fmt: skip
 """In this order, all on one site."""
+WINDOW: dict[str, Any] = {"viewport": {"width": 1360, "height": 820}, "locale": "en-GB"}
+PHONE: dict[str, Any] = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 expect.set_options(timeout=SECONDS * 1000)
 
 
@@ -271,16 +273,39 @@ def browser() -> Iterator[Browser]:
         chromium.close()
 
 
-@pytest.fixture
-def context(browser: Browser, site: Site) -> Iterator[BrowserContext]:
+@contextlib.contextmanager
+def opened(browser: Browser, site: Site, *, seconds: int = SECONDS, **looks: Any) -> Iterator[BrowserContext]:
     """A browser of somebody who has not been here before; an error in a script fails the story."""
-    made = browser.new_context(viewport={"width": 1360, "height": 820}, base_url=site.url, locale="en-GB")
-    made.set_default_timeout(SECONDS * 1000)
+    made = browser.new_context(**{**WINDOW, **looks}, base_url=site.url)
+    made.set_default_timeout(seconds * 1000)
     errors: list[str] = []
     made.on("weberror", lambda error: errors.append(str(error.error)))
     yield made
     made.close()
     assert not errors
+
+
+@contextlib.contextmanager
+def seated(browser: Browser, site: Site, name: str, **looks: Any) -> Iterator[Page]:
+    """Somebody logged in at a computer of their own."""
+    with opened(browser, site, **looks) as made:
+        page = made.new_page()
+        site.enter(page, name)
+        yield page
+
+
+@pytest.fixture
+def context(browser: Browser, site: Site) -> Iterator[BrowserContext]:
+    with opened(browser, site) as made:
+        yield made
+
+
+@pytest.fixture
+def ada(context: BrowserContext, site: Site) -> Page:
+    """The researcher."""
+    page = context.new_page()
+    site.enter(page, "ada")
+    return page
 
 
 @pytest.fixture
@@ -330,6 +355,16 @@ def begin(page: Page) -> None:
 def ready(page: Page) -> None:
     """Wait until the editor takes text."""
     page.locator("#editor:not([readonly])").wait_for()
+
+
+def submit(page: Page) -> None:
+    """Hand the text in, and answer that there was time and no model."""
+    page.get_by_role("dialog").get_by_role("button", name="Submit", exact=True).click()
+    page.get_by_role("heading", name="Your summary is submitted").wait_for()
+    page.get_by_role("group", name="Was there enough time").get_by_label("Yes").check()
+    page.get_by_role("group", name="Did you write it").get_by_label("Yes").check()
+    page.get_by_role("button", name="Send the answers").click()
+    page.wait_for_url("**/work/")
 
 
 def write(page: Page, text: str) -> None:

@@ -5,72 +5,52 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any
 
+from django.contrib.auth import get_user_model
+from django.contrib.auth.models import Group
+from django.utils import timezone
+
+from annotation.models import Annotator, VerificationPlan
+from annotation.studies import lifecycle
+from annotation.tasks import score_snapshots
+from annotation.verification import items
+from summhay_site.celery import app
+from tests import makers
+from tests.annotation.points import TEXT, make_points_question
+
 PASSWORD = "correct horse"
-STORIES = (
-    "crash",
-    "tabs",
-    "offline",
-    "reopened",
-    "rules",
-    "looks",
-    "login",
-    "deadline",
-    "paper",
-    "helps",
-    "marks1280",
-    "marks390",
-    "weighed",
-    "leafed",
-    "mapped",
-    "silent",
-    "keys",
-    "handy",
-)
+STORIES = """
+    crash tabs offline reopened rules looks login deadline paper helps marks1280 marks390 weighed leafed
+    mapped silent keys handy
+"""
 MANY_DOCUMENTS = {"weighed", "leafed"}
-LATE_STORIES = (
-    "toured",
-    "hung",
-    "held",
-    "twice",
-    "cut",
-    "closed",
-    "neighbour",
-    "noted",
-    "long",
-    "events",
-    "stale",
-    "chosen",
-    "full",
-    "throttled",
-    "tram",
-)
+LATE_STORIES = "toured hung held twice cut closed neighbour noted long events stale chosen full throttled tram"
 ONLY_IN_4 = "a red lighthouse stands on the northern cape"
+
+
+def person(name: str, role: str = "annotator", **fields: Any) -> Any:
+    """Somebody with a password, and what an annotator is besides."""
+    user = get_user_model().objects.create_user(username=name, password=PASSWORD, **fields)
+    user.groups.add(Group.objects.get(name=role))
+    if role == "annotator":
+        Annotator.objects.create(user=user, label=name.title(), created_at=timezone.now())
+    return user
+
+
+def known(name: str) -> Any:
+    """Somebody whom another scene has made."""
+    return get_user_model().objects.get(username=name)
 
 
 def prepare() -> dict[str, Any]:
     """Make one annotator, study and task for each story, and ada, the researcher of all of them."""
-    from django.contrib.auth import get_user_model
-    from django.contrib.auth.models import Group
-    from django.utils import timezone
-
-    from annotation.models import Annotator
-    from tests import makers
-
     now = timezone.now()
-
-    def person(name: str, role: str) -> Any:
-        user = get_user_model().objects.create_user(username=name, password=PASSWORD)
-        user.groups.add(Group.objects.get(name=role))
-        if role == "annotator":
-            Annotator.objects.create(user=user, label=name.title(), created_at=now)
-        return user
-
     ada = person("ada", "researcher")
     tasks, studies = {}, {}
-    for story in (*STORIES, *LATE_STORIES):
-        writer = person(story, "annotator")
+    for story in f"{STORIES} {LATE_STORIES}".split():
+        writer = person(story)
         shown = list(range(1, 101)) if story in MANY_DOCUMENTS else [5, 2, 4, 1, 3]
         haystack = makers.make_haystack(
             key=story, title=f"Ferries {story}", n_documents=max(6, len(shown)), words_per_document=220, now=now
@@ -92,7 +72,7 @@ def prepare() -> dict[str, Any]:
             annotator=writer, study=study, document_numbers=shown, state="assigned", now=now
         )
         tasks[story], studies[story] = str(task.uid), str(study.uid)
-    linkers = [person(name, "annotator") for name in ("linda", "lars")]
+    linkers = [person(name) for name in ("linda", "lars")]
     links = makers.make_linking_study(
         haystack=makers.make_haystack(
             key="links",
@@ -107,23 +87,13 @@ def prepare() -> dict[str, Any]:
         now=now,
     )
     studies["links"] = str(links.uid)
-    studies["points"] = str(
-        _points_study(ada, [person(name, "annotator") for name in ("vera", "viktor")], now).uid
-    )
+    studies["points"] = str(_points_study(ada, [person(name) for name in ("vera", "viktor")], now).uid)
     makers.give_consent(*Annotator.objects.all(), now=now)
     return {"tasks": tasks, "studies": studies}
 
 
 def _points_study(researcher: Any, people: list[Any], now: Any) -> Any:
     """A study of two questions of three key points each, dealt to everybody."""
-    from decimal import Decimal
-
-    from annotation.models import VerificationPlan
-    from annotation.studies import lifecycle
-    from annotation.verification import items
-    from tests import makers
-    from tests.annotation.points import TEXT, make_points_question
-
     long = "\n\n".join(f"Paragraph {n} on the weather in the harbour." for n in range(120))
     questions = [
         make_points_question(
@@ -146,9 +116,6 @@ def _points_study(researcher: Any, people: list[Any], now: Any) -> Any:
 
 def score() -> dict[str, Any]:
     """Score what the sessions have left so far, as the worker does on a hint."""
-    from annotation.tasks import score_snapshots
-    from summhay_site.celery import app
-
     app.conf.task_always_eager = True  # what it would send to other queues is done here
     score_snapshots()
     return {}

@@ -5,27 +5,16 @@ And key points on which two people differ. Gives the ids of both studies.
 
 from __future__ import annotations
 
-from typing import Any
+from django.utils import timezone
+
+from benchmarks.models import Judge, Verdict
+from tests import makers, makers_verification
+from tests.e2e.scene import known, person
 
 
 def prepare() -> dict[str, str]:
     """Make the study, its people and the verdicts: `strict` calls nothing covered, `kind` everything partly."""
-    from django.contrib.auth import get_user_model
-    from django.contrib.auth.models import Group
-    from django.utils import timezone
-
-    from annotation.models import Annotator
-    from benchmarks.models import Judge, Verdict
-    from tests import makers, makers_verification
-    from tests.e2e.scene import PASSWORD
-
     now = timezone.now()
-    users: Any = get_user_model()
-    people = []
-    for name in ("olga", "otto"):
-        user = users.objects.create_user(username=name, password=PASSWORD)
-        user.groups.add(Group.objects.get(name="annotator"))
-        people.append(Annotator.objects.create(user=user, label=name.title(), created_at=now))
     haystack = makers.make_haystack(
         key="decided", title="Ferries decided", golds=(((1, 2, 3), (2, 3, 4), (3, 5)),), now=now
     )
@@ -34,8 +23,8 @@ def prepare() -> dict[str, str]:
     study = makers.make_linking_study(
         summaries=summaries,
         name="Study decided",
-        researcher=users.objects.get(username="ada"),
-        annotators=people,
+        researcher=known("ada"),
+        annotators=[person(name) for name in ("olga", "otto")],
         people_per_item=2,
         now=now,
     )

@@ -7,6 +7,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.utils import timezone
+
+from tests import makers
+from tests.annotation.points import TEXT, make_points_question, make_points_study
+from tests.annotation.rated import make_rating_study
+from tests.annotation.test_validation import make as make_validation
+from tests.annotation.test_validation import make_judged
+from tests.e2e.scene import known, person
+
 N_ITEMS = 12
 PEOPLE = ("orla", "paul", "quinn", "rosa", "theo", "uma", "xenia")
 PARAGRAPHS = [f"Paragraph {n} tells of the weather in the harbour, and of nothing else." for n in range(90)]
@@ -17,25 +26,8 @@ QUOTES = ("Boats leave at six in the morning", "The new pier opens", "Tickets co
 
 def prepare() -> dict[str, str]:
     """Make the people and the four studies, in which everybody gets every item."""
-    from django.contrib.auth import get_user_model
-    from django.contrib.auth.models import Group
-    from django.utils import timezone
-
-    from annotation.models import Annotator
-    from tests import makers
-    from tests.annotation.points import TEXT, make_points_question, make_points_study
-    from tests.annotation.rated import make_rating_study
-    from tests.annotation.test_validation import make as make_validation
-    from tests.annotation.test_validation import make_judged
-    from tests.e2e.scene import PASSWORD
-
     now = timezone.now()
-    users: Any = get_user_model()
-    people = [users.objects.create_user(username=name, password=PASSWORD) for name in PEOPLE]
-    for person in people:
-        person.groups.add(Group.objects.get(name="annotator"))
-        Annotator.objects.create(user=person, label=person.username.title(), created_at=now)
-    ada = users.objects.get(username="ada")
+    people = [person(name) for name in PEOPLE]
     half = len(PARAGRAPHS) // 2
     around = ["\n\n".join(PARAGRAPHS[:half]), "\n\n".join(PARAGRAPHS[half:])]
     texts = [f"\n\n{words}\n\n".join(around) for words in (TEXT, "The new pier opens in the spring of 2031.")]
@@ -61,7 +53,7 @@ def prepare() -> dict[str, str]:
             now=now,
         ),
         "verification": make_points_study(
-            annotators=people, name="Points ahead", questions=questions, researcher=ada, now=now
+            annotators=people, name="Points ahead", questions=questions, researcher=known("ada"), now=now
         ),
         "validation": make_validation(
             people,

@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
+from django.utils import timezone
+
+from tests import makers
+from tests.e2e.scene import person
+
 
 def prepare() -> None:
     """Make her, her documents and her tasks."""
-    from django.contrib.auth import get_user_model
-    from django.contrib.auth.models import Group
-    from django.utils import timezone
-
-    from annotation.models import Annotator
-    from tests import makers
-    from tests.e2e.scene import PASSWORD
-
     now = timezone.now()
-    greta = get_user_model().objects.create_user(username="greta", password=PASSWORD)
-    greta.groups.add(Group.objects.get(name="annotator"))
-    Annotator.objects.create(user=greta, label="Greta", created_at=now)
+    greta = person("greta")
     linked, written = (
         makers.make_haystack(key=f"german-{what}", title=f"Ferries {what}", now=now)
         for what in ("linked", "written")

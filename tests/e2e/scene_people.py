@@ -5,28 +5,22 @@ Gives the addresses.
 
 from __future__ import annotations
 
+from django.utils import timezone
+
+from annotation.people.recruitment import links
+from annotation.writing import scoring
+from tests import makers
+from tests.e2e.scene import person
+
 TEXT = "- Zebedee counts nine boats before dawn. [1]"
 CODE = "THANKS-7"
 
 
 def prepare() -> dict[str, str]:
     """Make eve, a linking study with an open link, and a writing study in which zoe handed in a text."""
-    from django.contrib.auth import get_user_model
-    from django.contrib.auth.models import Group
-    from django.utils import timezone
-
-    from annotation.models import Annotator
-    from annotation.people.recruitment import links
-    from annotation.writing import scoring
-    from tests import makers
-    from tests.e2e.scene import PASSWORD
-
     now = timezone.now()
-    users = {}
-    for name, role in (("eve", "admin"), ("zoe", "annotator")):
-        users[name] = get_user_model().objects.create_user(username=name, password=PASSWORD)
-        users[name].groups.add(Group.objects.get(name=role))
-    Annotator.objects.create(user=users["zoe"], label="Zoe", created_at=now)
+    person("eve", "admin")
+    zoe = person("zoe")
     panel = makers.make_linking_study(
         haystack=makers.make_haystack(key="panel", title="Ferries of a panel", now=now),
         name="Study panel",
@@ -45,8 +39,8 @@ def prepare() -> dict[str, str]:
     written = makers.make_writing_study(
         haystack=makers.make_haystack(key="gone", title="Ferries gone", now=now), name="Study gone", now=now
     )
-    task = makers.make_assignment(study=written, annotator=users["zoe"], state="done", now=now)
+    task = makers.make_assignment(study=written, annotator=zoe, state="done", now=now)
     session = makers.make_session(assignment=task, state="submitted", revisions=[(9000, TEXT)], now=now)
     session.snapshots.create(mark_ms=9000, kind="final", text=TEXT, filled_by="submit", created_at=now)
     scoring.score_snapshots(now=now)
-    return {"join": f"/join/{link.key}/", "study": str(written.uid), "person": str(users["zoe"].uid)}
+    return {"join": f"/join/{link.key}/", "study": str(written.uid), "person": str(zoe.uid)}

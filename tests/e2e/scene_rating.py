@@ -5,27 +5,19 @@ Gives the study's id.
 
 from __future__ import annotations
 
-from typing import Any
+from django.utils import timezone
+
+from annotation.models import RatingPlan
+from annotation.rating import items
+from annotation.studies import lifecycle
+from tests import makers
+from tests.e2e.scene import known, person
 
 
 def prepare() -> dict[str, str]:
     """Make the study and its person."""
-    from django.contrib.auth import get_user_model
-    from django.contrib.auth.models import Group
-    from django.utils import timezone
-
-    from annotation.models import Annotator, RatingPlan
-    from annotation.rating import items
-    from annotation.studies import lifecycle
-    from tests import makers
-    from tests.e2e.scene import PASSWORD
-
     now = timezone.now()
-    users: Any = get_user_model()
-    ruth = users.objects.create_user(username="ruth", password=PASSWORD)
-    ruth.groups.add(Group.objects.get(name="annotator"))
-    person = Annotator.objects.create(user=ruth, label="Ruth", created_at=now)
-    ada = users.objects.get(username="ada")
+    ruth, ada = person("ruth").annotator, known("ada")
     subtopic = makers.make_haystack(key="rated", title="Rated", now=now).subtopics.get(number=1)
     study = items.create_study(
         details=lifecycle.Details(name="Study rated", contact="study@example.org"),
@@ -34,11 +26,11 @@ def prepare() -> dict[str, str]:
             makers.make_summary(subtopic=subtopic, system=name, now=now) for name in ("secret-a", "secret-b")
         ],
         guidelines="Use the whole scale.",
-        annotators=[person],
+        annotators=[ruth],
         researchers=[],
         by=ada,
         now=now,
     )
     lifecycle.open_study(study=study, by=ada, now=now)
-    makers.give_consent(person, now=now)
+    makers.give_consent(ruth, now=now)
     return {"study": str(study.uid)}

@@ -5,27 +5,19 @@ Gives the ids of the studies by kind.
 
 from __future__ import annotations
 
-from typing import Any
+from django.utils import timezone
+
+from tests import makers
+from tests.annotation.points import make_points_question, make_points_study
+from tests.annotation.test_validation import make as make_validation
+from tests.annotation.test_validation import make_judged
+from tests.e2e.scene import person
 
 
 def prepare() -> dict[str, str]:
     """Make sam and the three studies."""
-    from django.contrib.auth import get_user_model
-    from django.contrib.auth.models import Group
-    from django.utils import timezone
-
-    from annotation.models import Annotator
-    from tests import makers
-    from tests.annotation.points import make_points_question, make_points_study
-    from tests.annotation.test_validation import make as make_validation
-    from tests.annotation.test_validation import make_judged
-    from tests.e2e.scene import PASSWORD
-
     now = timezone.now()
-    users: Any = get_user_model()
-    sam = users.objects.create_user(username="sam", password=PASSWORD, time_zone="Asia/Tokyo")
-    sam.groups.add(Group.objects.get(name="annotator"))
-    Annotator.objects.create(user=sam, label="Sam", created_at=now)
+    sam = person("sam", time_zone="Asia/Tokyo")
     haystack = makers.make_haystack(
         key="slow", title="Slow", golds=(((1, 2, 3), (2, 3, 4)), ((1, 4), (5, 6))), now=now
     )

@@ -5,28 +5,25 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from django.utils import timezone
+
+from annotation.models import Annotator, RatingPlan
+from annotation.rating import items
+from annotation.studies import lifecycle
+from benchmarks.engine import versions
+from benchmarks.models import Haystack, Summary
+from tests import makers
+from tests.e2e.scene import known, person
+from tests.fake_openai import MODEL
+
 DATASET, N_RATED = "harbours", 3
 
 
 def prepare() -> dict[str, Any]:
     """Make both people, and a judge behind the server of the story."""
-    from django.contrib.auth import get_user_model
-    from django.contrib.auth.models import Group
-    from django.utils import timezone
-
-    from annotation.models import Annotator
-    from benchmarks.engine import versions
-    from tests import makers
-    from tests.e2e.scene import PASSWORD
-    from tests.fake_openai import MODEL
-
     now = timezone.now()
-    users: Any = get_user_model()
-    for name, role in (("ada", "researcher"), ("ruth", "annotator")):
-        user = users.objects.create_user(username=name, password=PASSWORD)
-        user.groups.add(Group.objects.get(name=role))
-    person = Annotator.objects.create(user=users.objects.get(username="ruth"), label="Ruth", created_at=now)
-    makers.give_consent(person, now=now)
+    person("ada", "researcher")
+    makers.give_consent(person("ruth"), now=now)
     config = {"base_url": os.environ["OPENAI_BASE_URLS"], "model": MODEL}
     versions.ensure_judge(name="owl", kind="openai", config=config, now=now)
     return {}
@@ -34,15 +31,7 @@ def prepare() -> dict[str, Any]:
 
 def rate() -> dict[str, Any]:
     """Have Ruth rate what was written on some of the sources."""
-    from django.contrib.auth import get_user_model
-    from django.utils import timezone
-
-    from annotation.models import Annotator, RatingPlan
-    from annotation.rating import items
-    from annotation.studies import lifecycle
-    from benchmarks.models import Haystack, Summary
-
-    now, ada = timezone.now(), get_user_model().objects.get(username="ada")
+    now, ada = timezone.now(), known("ada")
     sources = Haystack.objects.filter(dataset=DATASET).order_by("key")[:N_RATED]
     study = items.create_study(
         details=lifecycle.Details(name="Harbours rated", contact="study@example.org"),

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from annotation.models import CoverageLabel, Study
+from benchmarks.tasks import compute_results
+from tests.annotation.labelled import make_labelled_study, make_summaries
+from tests.e2e.scene import known
 
 
 def prepare() -> dict[str, str]:
     """Two people who always agree on six summaries."""
-    from django.contrib.auth import get_user_model
-
-    from tests.annotation.labelled import make_labelled_study, make_summaries
-
-    ada: Any = get_user_model().objects.get(username="ada")
     study = make_labelled_study(
         summaries=make_summaries(n=6, dataset="stored"),
         people=("nora", "nils"),
         judges=(),
-        researcher=ada,
+        researcher=known("ada"),
         name="Stored",
         noise=0.0,
     )
@@ -25,7 +23,6 @@ def prepare() -> dict[str, str]:
 
 def change() -> dict[str, int]:
     """One of them calls everything partly covered in what follows the labels of before."""
-    from annotation.models import CoverageLabel, Study
 
     study = Study.objects.get(name="Stored")
     labels = CoverageLabel.objects.filter(study=study, annotator__label="nora", is_current=True).order_by("pk")[:5]
@@ -41,7 +38,6 @@ def change() -> dict[str, int]:
 
 def sweep() -> dict[str, int]:
     """What beat does every minute."""
-    from benchmarks.tasks import compute_results
 
     compute_results()
     return {}

@@ -4,41 +4,31 @@ from __future__ import annotations
 
 from typing import Any
 
+from django.utils import timezone
+
+from annotation.labelling.summaries import candidates
+from annotation.linking import items
+from annotation.models import Annotator, LinkingPlan, WritingPlan
+from annotation.studies import lifecycle
+from annotation.studies.guidelines import default_guidelines
+from annotation.writing import assigning, planning, scoring
+from benchmarks.engine import judging, summarizing, versions
+from benchmarks.engine.summarizing import Source
+from benchmarks.models import Haystack, Subtopic
+from tests import makers
+from tests.e2e.scene import known, person
+
 
 def people() -> None:
     """Two annotators, who have agreed."""
-    from django.contrib.auth import get_user_model
-    from django.contrib.auth.models import Group
-    from django.utils import timezone
-
-    from annotation.models import Annotator
-    from tests import makers
-    from tests.e2e.scene import PASSWORD
-
     now = timezone.now()
-    for name in ("ben", "cleo"):
-        user = get_user_model().objects.create_user(username=name, password=PASSWORD)
-        user.groups.add(Group.objects.get(name="annotator"))
-        Annotator.objects.create(user=user, label=name.title(), created_at=now)
-    makers.give_consent(*Annotator.objects.all(), now=now)
+    makers.give_consent(person("ben"), person("cleo"), now=now)
 
 
 def link() -> str:
     """The offline baseline summarizes the newest haystack, and ben is to link what it wrote; gives the study."""
-    from django.contrib.auth import get_user_model
-    from django.utils import timezone
-
-    from annotation.labelling.summaries import candidates
-    from annotation.linking import items
-    from annotation.models import Annotator, LinkingPlan
-    from annotation.studies import lifecycle
-    from annotation.studies.guidelines import default_guidelines
-    from benchmarks.engine import judging, summarizing, versions
-    from benchmarks.engine.summarizing import Source
-    from benchmarks.models import Haystack
-
     now = timezone.now()
-    ada = get_user_model().objects.get(username="ada")
+    ada = known("ada")
     haystack = Haystack.objects.latest("pk")
     writer = versions.extractive(now=now)
     drafts = summarizing.drafted(judge=writer, subjects=list(haystack.subtopics.all()), shown=Source(), now=now)
@@ -61,17 +51,8 @@ def link() -> str:
 
 def write() -> dict[str, Any]:
     """A study of the two newest haystacks as parallel forms, dealt to both; gives study and tasks by person."""
-    from django.contrib.auth import get_user_model
-    from django.utils import timezone
-
-    from annotation.models import Annotator, WritingPlan
-    from annotation.studies import lifecycle
-    from annotation.studies.guidelines import default_guidelines
-    from annotation.writing import assigning, planning
-    from benchmarks.models import Haystack, Subtopic
-
     now = timezone.now()
-    ada = get_user_model().objects.get(username="ada")
+    ada = known("ada")
     forms = Haystack.objects.order_by("-pk")[:2]
     study = planning.create_study(
         plan=WritingPlan(parallel_forms=True, allow_second_on_haystack=False, sessions_per_subtopic=2),
@@ -93,10 +74,6 @@ def write() -> dict[str, Any]:
 
 def score() -> None:
     """The worker's part: what people wrote is judged by the offline judge."""
-    from django.utils import timezone
-
-    from annotation.writing import scoring
-    from benchmarks.engine import judging
 
     for run in scoring.score_snapshots(now=timezone.now()):
         judging.run_pending(run=run, clock=timezone.now)

@@ -6,22 +6,19 @@ import io
 import json
 from typing import Any
 
+from django.utils import timezone
+
+from benchmarks.io.schemas import summhay
+from benchmarks.models import Haystack
+from summhay_site.demo.cast import read
+from tests.e2e.scene import person
+from tests.taking_in import import_topic
+
 
 def prepare() -> dict[str, Any]:
     """Make both; the haystack comes without summaries, verdicts and scores."""
-    from django.contrib.auth import get_user_model
-    from django.contrib.auth.models import Group
-    from django.utils import timezone
-
-    from benchmarks.io.schemas import summhay
-    from benchmarks.models import Haystack
-    from summhay_site.demo.cast import read
-    from tests.e2e.scene import PASSWORD
-    from tests.taking_in import import_topic
-
     now = timezone.now()
-    ada = get_user_model().objects.create_user(username="ada", password=PASSWORD)
-    ada.groups.add(Group.objects.get(name="researcher"))
+    ada = person("ada", "researcher")
     topic = read("ferry.json")
     for subtopic in topic["subtopics"]:
         subtopic |= {"summaries": {}, "eval_summaries": {}, "retriever": {}}

@@ -10,7 +10,14 @@ import io
 import json
 import tempfile
 from pathlib import Path
-from typing import Any
+
+from django.core.management import call_command
+from django.utils import timezone
+
+from benchmarks.models import Question
+from tests import makers
+from tests.annotation.points import make_points_study
+from tests.e2e.scene import known, person
 
 CASES = Path(__file__).resolve().parents[1] / "texts.json"
 QUOTE = "The ferry leaves at six."
@@ -18,23 +25,8 @@ QUOTE = "The ferry leaves at six."
 
 def prepare() -> dict[str, str]:
     """Make the person, the session's task and the study of points."""
-    from django.contrib.auth import get_user_model
-    from django.contrib.auth.models import Group
-    from django.core.management import call_command
-    from django.utils import timezone
-
-    from annotation.models import Annotator
-    from benchmarks.models import Question
-    from tests import makers
-    from tests.annotation.points import make_points_study
-    from tests.e2e.scene import PASSWORD
-
     now = timezone.now()
-    users: Any = get_user_model()
-    ada = users.objects.get(username="ada")
-    wren = users.objects.create_user(username="wren", password=PASSWORD)
-    wren.groups.add(Group.objects.get(name="annotator"))
-    Annotator.objects.create(user=wren, label="Wren", created_at=now)
+    ada, wren = known("ada"), person("wren")
     odd = "\n\n".join(case[1] for case in json.loads(CASES.read_text(encoding="utf-8"))["found"])
 
     haystack = makers.make_haystack(key="odd", title="Odd signs", n_documents=6, now=now)

@@ -7,28 +7,25 @@ from __future__ import annotations
 
 from decimal import Decimal
 
+from django.utils import timezone
+
+from annotation.models import RatingPlan, Study, ValidationPlan, VerificationPlan
+from annotation.people.recruitment import links
+from annotation.rating.items import create_study as rate
+from annotation.studies import consent, lifecycle
+from annotation.validation import items
+from annotation.verification.items import create_study as verify
+from tests import makers
+from tests.annotation.points import make_points_question
+from tests.annotation.test_validation import make_judged
+from tests.e2e.scene import person
+
 
 def prepare() -> dict[str, str]:
     """Make ada, the studies with a trial, and their links."""
-    from django.contrib.auth import get_user_model
-    from django.contrib.auth.models import Group
-    from django.utils import timezone
-
-    from annotation.models import RatingPlan, Study, ValidationPlan, VerificationPlan
-    from annotation.people.recruitment import links
-    from annotation.rating.items import create_study as rate
-    from annotation.studies import consent, lifecycle
-    from annotation.validation import items
-    from annotation.verification.items import create_study as verify
-    from tests import makers
-    from tests.annotation.points import make_points_question
-    from tests.annotation.test_validation import make_judged
-    from tests.e2e.scene import PASSWORD
-
     now = timezone.now()
     consent.ensure_default_consent(now=now)
-    ada = get_user_model().objects.create_user(username="ada", password=PASSWORD)
-    ada.groups.add(Group.objects.get(name="researcher"))
+    ada = person("ada", "researcher")
     makers.make_haystack(key="practice", title="Practice", is_practice=True, now=now)
 
     def details(name: str) -> lifecycle.Details:

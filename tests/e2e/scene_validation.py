@@ -5,32 +5,23 @@ Gives the study's id.
 
 from __future__ import annotations
 
-from typing import Any
+from django.utils import timezone
+
+from annotation.models import ValidationPlan
+from annotation.studies import lifecycle
+from annotation.validation import items
+from benchmarks.models import Judge, PointVerdict, Response, System
+from tests import makers
+from tests.e2e.scene import known, person
+from tests.makers_verification import make_questions
 
 TEXT = "Pier one is old. 𝒜 crane <b>stands</b> on it, and boats land there."
 
 
 def prepare() -> dict[str, str]:
     """Make the study, its people and the verdicts: yes, no, neutral for each response."""
-    from django.contrib.auth import get_user_model
-    from django.contrib.auth.models import Group
-    from django.utils import timezone
-
-    from annotation.models import Annotator, ValidationPlan
-    from annotation.studies import lifecycle
-    from annotation.validation import items
-    from benchmarks.models import Judge, PointVerdict, Response, System
-    from tests import makers
-    from tests.e2e.scene import PASSWORD
-    from tests.makers_verification import make_questions
-
     now = timezone.now()
-    users: Any = get_user_model()
-    people = []
-    for name in ("wanda", "wim"):
-        user = users.objects.create_user(username=name, password=PASSWORD)
-        user.groups.add(Group.objects.get(name="annotator"))
-        people.append(Annotator.objects.create(user=user, label=name.title(), created_at=now))
+    people = [person(name).annotator for name in ("wanda", "wim")]
     judge = Judge.objects.create(name="Judge Dread", kind="imported", config_sha256="dread", created_at=now)
     system = System.objects.create(key="secret-system", summarizer="secret-system")
     for question in make_questions(2, n_points=3, dataset="judged", now=now):
@@ -48,9 +39,9 @@ def prepare() -> dict[str, str]:
         guidelines="All of the point has to follow.",
         annotators=people,
         researchers=[],
-        by=users.objects.get(username="ada"),
+        by=known("ada"),
         now=now,
     )
-    lifecycle.open_study(study=study, by=users.objects.get(username="ada"), now=now)
+    lifecycle.open_study(study=study, by=known("ada"), now=now)
     makers.give_consent(*people, now=now)
     return {"study": str(study.uid)}

@@ -5,12 +5,13 @@ from __future__ import annotations
 import csv
 import re
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import SECONDS, Site, at_item, press
+from tests.e2e.conftest import Site, at_item, press, seated
 from tests.e2e.test_session_looks import serious
 
 pytestmark = pytest.mark.browser
@@ -24,23 +25,9 @@ def study(site: Site) -> str:
 
 @pytest.fixture
 def sit(browser: Browser, site: Site) -> Iterator[Callable[[str], Page]]:
-    """Sit somebody down at a browser of their own; an error in a script fails the story."""
-    contexts = []
-    errors: list[str] = []
-
-    def _sit(name: str) -> Page:
-        context = browser.new_context(viewport={"width": 1360, "height": 820}, base_url=site.url, locale="en-GB")
-        context.set_default_timeout(SECONDS * 1000)
-        context.on("weberror", lambda error: errors.append(str(error.error)))
-        contexts.append(context)
-        page = context.new_page()
-        site.enter(page, name)
-        return page
-
-    yield _sit
-    for context in contexts:
-        context.close()
-    assert not errors
+    """Sit somebody down at a browser of their own."""
+    with ExitStack() as stack:
+        yield lambda name: stack.enter_context(seated(browser, site, name))
 
 
 def link(page: Page, number: int, keys: str) -> None:

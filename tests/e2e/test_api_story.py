@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import json
 import urllib.request
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.axe import ALL_RULES, violations
-from tests.e2e.conftest import SECONDS, Site
+from tests.e2e.conftest import SECONDS, Site, seated
 from tests.e2e.test_every_page import demo_site  # noqa: F401 - a fixture
 from tests.e2e.walking import log_in
 
@@ -42,13 +43,13 @@ def reader(site: Site, folder: Path) -> Any:
     return module
 
 
-def test_a_program_reads_and_scores_until_its_tokens_are_revoked(
-    site: Site, browser: Browser, tmp_path: Path
-) -> None:
-    context = browser.new_context(base_url=site.url, locale="en-GB")
-    context.set_default_timeout(4 * SECONDS * 1000)
-    page = context.new_page()
-    site.enter(page, "ada")
+@pytest.fixture
+def page(browser: Browser, site: Site) -> Iterator[Page]:
+    with seated(browser, site, "ada", seconds=4 * SECONDS) as made:
+        yield made
+
+
+def test_a_program_reads_and_scores_until_its_tokens_are_revoked(site: Site, page: Page, tmp_path: Path) -> None:
     page.goto("/profile/")
     page.get_by_role("link", name="API tokens").click()
     assert violations(page, ALL_RULES) == []
@@ -85,7 +86,6 @@ def test_a_program_reads_and_scores_until_its_tokens_are_revoked(
         study.labels()
     with pytest.raises(module.ReadError, match="401"):
         sender.score(summary["text"], **about)
-    context.close()
 
 
 def test_every_cell_of_the_notebook_runs_on_the_demo_until_the_token_is_revoked(

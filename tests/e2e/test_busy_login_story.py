@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import ROOT, Site, copied
+from tests.e2e.conftest import ROOT, Site, copied, opened
 
 pytestmark = pytest.mark.browser
 PASSWORD = "correct horse battery"
@@ -70,20 +70,28 @@ def slow_site(bare: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
         yield made
 
 
-def fill_in(page: Page, site: Site, password: str = PASSWORD) -> None:
-    page.goto(f"{site.url}/login/?next=/profile/")
+@pytest.fixture
+def page(slow_site: Site, browser: Browser) -> Iterator[Page]:
+    with opened(browser, slow_site, seconds=60) as context:
+        yield context.new_page()
+
+
+def fill_in(page: Page, password: str = PASSWORD) -> None:
+    page.goto("/login/?next=/profile/")
     page.get_by_label("User name").fill("ben")
+    send(page, password)
+
+
+def send(page: Page, password: str = PASSWORD) -> None:
     page.get_by_label("Password").fill(password)
     page.get_by_role("main").get_by_role("button", name="Log in").click()
 
 
-def test_a_page_that_finds_no_place_waits_and_then_logs_in_by_itself(slow_site: Site, browser: Browser) -> None:
-    page = browser.new_page(locale="en-GB")
-    page.set_default_timeout(60_000)
+def test_a_page_that_finds_no_place_waits_and_then_logs_in_by_itself(slow_site: Site, page: Page) -> None:
     notice = page.locator("[data-wait=on]")
     with Rush(slow_site):
         page.wait_for_timeout(500)
-        fill_in(page, slow_site)
+        fill_in(page)
         expect(notice).to_be_visible()
         expect(notice).to_contain_text("Leave this page open")
         expect(page.get_by_label("User name")).to_have_value("ben")
@@ -91,47 +99,36 @@ def test_a_page_that_finds_no_place_waits_and_then_logs_in_by_itself(slow_site: 
         assert PASSWORD not in page.evaluate(kept)
         assert PASSWORD not in page.content()
     page.wait_for_url("**/profile/")
-    page.close()
 
 
-def test_a_wrong_password_is_said_on_the_same_page(slow_site: Site, browser: Browser) -> None:
-    page = browser.new_page(locale="en-GB")
-    page.set_default_timeout(60_000)
-    fill_in(page, slow_site, "wrong horse")
+def test_a_wrong_password_is_said_on_the_same_page(page: Page) -> None:
+    fill_in(page, "wrong horse")
     expect(page.get_by_role("alert")).to_contain_text("correct", timeout=60_000)
     expect(page.get_by_label("User name")).to_have_value("ben")
     expect(page.get_by_label("Password")).to_have_value("")
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("main").get_by_role("button", name="Log in").click()
+    send(page)
     page.wait_for_url("**/profile/")
-    page.close()
 
 
-def test_a_page_waits_too_while_the_server_is_started_again(slow_site: Site, browser: Browser) -> None:
-    page = browser.new_page(locale="en-GB")
-    page.set_default_timeout(60_000)
-    page.goto(f"{slow_site.url}/login/?next=/profile/")
+def test_a_page_waits_too_while_the_server_is_started_again(slow_site: Site, page: Page) -> None:
+    page.goto("/login/?next=/profile/")
     slow_site.kill()
     page.get_by_label("User name").fill("ben")
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("main").get_by_role("button", name="Log in").click()
+    send(page)
     expect(page.locator("[data-wait=on]")).to_be_visible()
     slow_site.start()
     page.wait_for_url("**/profile/")
-    page.close()
 
 
 def test_without_scripts_the_form_comes_back_and_works_when_it_is_sent_again(
     slow_site: Site, browser: Browser
 ) -> None:
-    page = browser.new_page(locale="en-GB", java_script_enabled=False)
-    page.set_default_timeout(60_000)
-    with Rush(slow_site):
-        page.wait_for_timeout(500)
-        fill_in(page, slow_site)
-        expect(page.get_by_role("alert")).to_contain_text("Type your password again")
-        expect(page.get_by_label("User name")).to_have_value("ben")
-    page.get_by_label("Password").fill(PASSWORD)
-    page.get_by_role("main").get_by_role("button", name="Log in").click()
-    page.wait_for_url("**/profile/")
-    page.close()
+    with opened(browser, slow_site, seconds=60, java_script_enabled=False) as context:
+        page = context.new_page()
+        with Rush(slow_site):
+            page.wait_for_timeout(500)
+            fill_in(page)
+            expect(page.get_by_role("alert")).to_contain_text("Type your password again")
+            expect(page.get_by_label("User name")).to_have_value("ben")
+        send(page)
+        page.wait_for_url("**/profile/")

@@ -7,12 +7,13 @@ import re
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
+from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.e2e.conftest import ROOT, Site, at_item, press, ready
+from tests.e2e.conftest import ROOT, Site, at_item, opened, press, ready
 from tests.e2e.scene import PASSWORD
 
 pytestmark = pytest.mark.browser
@@ -82,29 +83,18 @@ def agree(hand: Hand, page: Page) -> None:
 
 
 @pytest.fixture
-def ada(context: BrowserContext, site: Site) -> Page:
-    page = context.new_page()
-    site.enter(page, "ada")
-    return page
-
-
-@pytest.fixture
 def desk_of(site: Site, browser: Browser) -> Iterator[Callable[[str], Page]]:
     """The login page in a browser of somebody's own, who has a password and has never been here."""
-    contexts: list[BrowserContext] = []
+    with ExitStack() as stack:
 
-    def open_login(name: str) -> Page:
-        made = browser.new_context(base_url=site.url, locale="en-GB")
-        contexts.append(made)
-        page = made.new_page()
-        new_annotator(site, page, name)
-        made.clear_cookies()
-        page.goto("/login/")
-        return page
+        def open_login(name: str) -> Page:
+            page = stack.enter_context(opened(browser, site)).new_page()
+            new_annotator(site, page, name)
+            page.context.clear_cookies()
+            page.goto("/login/")
+            return page
 
-    yield open_login
-    for one in contexts:
-        one.close()
+        yield open_login
 
 
 def test_from_import_to_the_first_keystroke_takes_few_clicks(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page
 
-from tests.e2e.conftest import SECONDS, Site
+from tests.e2e.conftest import Site, opened
 from tests.e2e.test_every_page import demo_site  # noqa: F401 - a fixture
 from tests.e2e.walking import log_in
 
@@ -43,12 +43,10 @@ MEASURED = """() => {
 
 @pytest.fixture(scope="module")
 def ada(demo_site: Site, browser: Browser) -> Iterator[Page]:  # noqa: F811
-    context = browser.new_context(base_url=demo_site.url, locale="en-GB", reduced_motion="reduce")
-    context.set_default_timeout(SECONDS * 1000)
-    page = context.new_page()
-    log_in(page, "ada")
-    yield page
-    context.close()
+    with opened(browser, demo_site, reduced_motion="reduce") as context:
+        page = context.new_page()
+        log_in(page, "ada")
+        yield page
 
 
 def address_of(page: Page, name: str) -> str:

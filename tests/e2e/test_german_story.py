@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-import pytest
-from playwright.sync_api import Browser, expect
+from collections.abc import Iterator
 
-from tests.e2e.conftest import SECONDS, Site, at_item, log_in, press, ready, saved, write
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.e2e.conftest import Site, at_item, log_in, opened, press, ready, saved, write
 from tests.e2e.test_newcomer_story import examples, keys_of
 
 pytestmark = pytest.mark.browser
 
 
-def test_an_annotator_labels_and_writes_in_german(site: Site, browser: Browser) -> None:
-    context = browser.new_context(base_url=site.url, locale="de-DE", viewport={"width": 1360, "height": 820})
-    context.set_default_timeout(SECONDS * 1000)
-    page = context.new_page()
+@pytest.fixture
+def page(browser: Browser, site: Site) -> Iterator[Page]:
+    with opened(browser, site, locale="de-DE") as context:
+        yield context.new_page()
+
+
+def test_an_annotator_labels_and_writes_in_german(page: Page) -> None:
     page.goto("/login/")
     expect(page.get_by_role("heading", name="Anmelden")).to_be_visible()
     log_in(page, "greta")
@@ -73,4 +78,3 @@ def test_an_annotator_labels_and_writes_in_german(site: Site, browser: Browser) 
     page.get_by_label("Sprache").select_option(label="English")
     page.get_by_role("button", name="Speichern").click()
     expect(page.get_by_role("heading", name="Your profile")).to_be_visible()
-    context.close()

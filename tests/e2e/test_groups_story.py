@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import SECONDS, Site, copied
+from tests.e2e.conftest import Site, copied, seated
 
 pytestmark = pytest.mark.browser
 STUDY = "Study of terns"
@@ -20,18 +21,15 @@ def institute(tmp_path_factory: pytest.TempPathFactory, bare: Path) -> Iterator[
         yield made
 
 
-def sit(browser: Browser, site: Site, name: str) -> Page:
-    """Somebody in a browser of their own, logged in."""
-    context = browser.new_context(base_url=site.url, locale="en-GB")
-    context.set_default_timeout(SECONDS * 1000)
-    page = context.new_page()
-    site.enter(page, name)
-    return page
+@pytest.fixture
+def people(institute: Site, browser: Browser) -> Iterator[list[Page]]:
+    with ExitStack() as stack:
+        yield [stack.enter_context(seated(browser, institute, name)) for name in ("eve", "rita", "robin")]
 
 
-def test_a_study_that_goes_to_a_group_is_found_by_its_members_only(institute: Site, browser: Browser) -> None:
+def test_a_study_that_goes_to_a_group_is_found_by_its_members_only(institute: Site, people: list[Page]) -> None:
     address = f"/studies/{institute.scenes['scene_groups.prepare']['study']}/"
-    eve, rita, robin = (sit(browser, institute, name) for name in ("eve", "rita", "robin"))
+    eve, rita, robin = people
     for page in (rita, robin):
         page.goto("/studies/")
         expect(page.get_by_role("link", name=STUDY)).to_be_visible()
@@ -64,5 +62,3 @@ def test_a_study_that_goes_to_a_group_is_found_by_its_members_only(institute: Si
     rita.get_by_role("link", name=STUDY).click()
     expect(rita.get_by_role("heading", name=STUDY)).to_be_visible()
     expect(rita.get_by_role("link", name="group Terns")).to_be_visible()
-    for page in (eve, rita, robin):
-        page.context.close()

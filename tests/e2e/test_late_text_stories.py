@@ -8,8 +8,8 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.e2e.conftest import Site, begin, log_in, ready, saved, until, write
-from tests.e2e.test_session_stories import text_of, uuid_of
+from tests.e2e.conftest import Site, log_in, ready, saved, seated, until, write
+from tests.e2e.test_session_stories import begun, kill, text_of, type_to_the_end, uuid_of
 
 pytestmark = pytest.mark.browser
 Desk = Callable[[str], Page]
@@ -45,24 +45,10 @@ def copies(page: Page) -> list[str]:
     return [json.loads(kept)["text"] for kept in page.evaluate(script)]
 
 
-def begun(desk: Desk, story: str, text: str = "- Before [1]") -> Page:
-    page = desk(story)
-    begin(page)
-    write(page, text)
-    saved(page)
-    return page
-
-
 def shortened(page: Page, site: Site, story: str, *, seconds: int) -> None:
     shorten(site, story, seconds=seconds)
     page.reload()
     ready(page)
-
-
-def kill(page: Page) -> None:
-    """Close a page that gets no farewell out, as if its browser had been killed."""
-    page.evaluate("void (window.fetch = () => new Promise(() => {}))")
-    page.close()
 
 
 def until_the_end(page: Page) -> None:
@@ -96,18 +82,16 @@ def test_all_that_was_typed_offline_before_the_end_arrives_and_is_told_of(
     page.get_by_text("Read the text that arrived too late").click()
     expect(page.locator(".late-text .own-text").first).to_have_text(typed, use_inner_text=True)
 
-    researcher = browser.new_context(base_url=site.url).new_page()
-    site.enter(researcher, "ada")
-    researcher.goto(f"/sessions/{uuid_of(session)}/")
-    expect(researcher.get_by_role("heading", name="32 words arrived too late")).to_be_visible()
-    form = researcher.locator(".late-text form").first
-    form.get_by_label("Reason").fill("The network of the room was down.")
-    form.get_by_role("button", name="Accept as a second final text").click()
-    expect(researcher.locator(".late-text .badge", has_text="accepted")).to_be_visible()
+    with seated(browser, site, "ada") as researcher:
+        researcher.goto(f"/sessions/{uuid_of(session)}/")
+        expect(researcher.get_by_role("heading", name="32 words arrived too late")).to_be_visible()
+        form = researcher.locator(".late-text form").first
+        form.get_by_label("Reason").fill("The network of the room was down.")
+        form.get_by_role("button", name="Accept as a second final text").click()
+        expect(researcher.locator(".late-text .badge", has_text="accepted")).to_be_visible()
     assert site.session("cut")["draft_text"] == "- Before [1]"
     page.reload()
     expect(page.get_by_text("A researcher has accepted it as a second final text.")).to_be_visible()
-    researcher.context.close()
 
 
 def test_a_browser_closed_offline_sends_what_it_kept_once_my_work_is_opened(
@@ -237,12 +221,7 @@ def test_on_a_slow_line_nothing_typed_before_the_end_is_dropped(
     line.send("Network.enable")
     slow = {"offline": False, "latency": 1_500, "downloadThroughput": 20_000, "uploadThroughput": 4_000}
     line.send("Network.emulateNetworkConditions", slow)
-    page.locator("#editor").focus()
-    page.keyboard.press("Control+End")
-    while page.locator("#editor:not([readonly])").count():
-        page.keyboard.type(" slow")
-        page.wait_for_timeout(60)
-    typed = text_of(page)
+    typed = type_to_the_end(page)
     page.get_by_role("heading", name="Time is up").wait_for(timeout=60_000)
     assert typed in {site.session("throttled")["draft_text"], *late_texts(site, "throttled")}
     assert copies(page) == []
@@ -256,14 +235,11 @@ def test_of_two_versions_the_one_that_was_not_chosen_is_stored_too(
     context.set_offline(True)
     write(page, "\n- On the train [2]")
     kill(page)
-    elsewhere = browser.new_context(base_url=site.url)
-    other = elsewhere.new_page()
-    site.enter(other, "chosen")
-    other.goto(address)
-    ready(other)
-    write(other, "\n- At home [3]")
-    saved(other)
-    elsewhere.close()
+    with seated(browser, site, "chosen") as other:
+        other.goto(address)
+        ready(other)
+        write(other, "\n- At home [3]")
+        saved(other)
     context.set_offline(False)
     page = context.new_page()
     page.goto(address)

@@ -7,19 +7,12 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
 from tests.e2e.conftest import Site
 from tests.e2e.test_session_looks import serious
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture
-def ada(context: BrowserContext, site: Site) -> Page:
-    page = context.new_page()
-    site.enter(page, "ada")
-    return page
 
 
 def latex_of(page: Page, folder: Path) -> dict[tuple[str, str], list[str]]:

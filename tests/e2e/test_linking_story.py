@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.e2e.conftest import SECONDS, Site, at_item, press, saved
+from tests.e2e.conftest import Site, at_item, press, saved, seated
+from tests.e2e.test_verification_story import open_work
 
 pytestmark = pytest.mark.browser
 Desk = Callable[[str], Page]
@@ -119,33 +120,24 @@ def test_two_people_link_by_keyboard_and_a_researcher_reads_it(
     ready(linda, 2)
     expect(linda.locator(".notice")).to_contain_text("cannot be read")
 
-    other = browser.new_context(base_url=site.url, locale="en-GB", color_scheme="dark")
-    other.set_default_timeout(SECONDS * 1000)
-    lars = other.new_page()
-    site.enter(lars, "lars")
-    lars.goto("/work/")
-    lars.get_by_role("link", name="Start", exact=True).click()
-    for number in range(1, 5):
-        answer_all(lars, number)
-    expect(lars.get_by_role("heading", name="All done")).to_be_visible()
-    assert "Linda" not in lars.content()
-    other.close()
-
-    desks = browser.new_context(base_url=site.url, locale="en-GB")
-    ada = desks.new_page()
-    site.enter(ada, "ada")
-    ada.goto(f"/studies/{site.scene['studies']['links']}/")
-    expect(ada.get_by_role("row", name="Linda annotator1")).to_contain_text("3 / 4")
-    expect(ada.get_by_role("row", name="Lars annotator2")).to_contain_text("4 / 4")
-    expect(ada.get_by_role("main")).to_contain_text("cannot be read")
-    with ada.expect_download() as download:
-        ada.get_by_role("link", name="Labels, CSV", exact=True).click()
-    file = tmp_path / "labels.csv"
-    download.value.save_as(file)
-    labels = list(csv.DictReader(file.read_text().splitlines()))
-    assert {row["annotator"] for row in labels} == {"annotator1", "annotator2"}
-    by_item: dict[str, set[str]] = {}
-    for row in labels:
-        by_item.setdefault(row["item"], set()).add(row["annotator"])
-    assert sum(len(people) == 2 for people in by_item.values()) > 0
-    desks.close()
+    with seated(browser, site, "lars", color_scheme="dark") as lars:
+        open_work(lars)
+        for number in range(1, 5):
+            answer_all(lars, number)
+        expect(lars.get_by_role("heading", name="All done")).to_be_visible()
+        assert "Linda" not in lars.content()
+    with seated(browser, site, "ada") as ada:
+        ada.goto(f"/studies/{site.scene['studies']['links']}/")
+        expect(ada.get_by_role("row", name="Linda annotator1")).to_contain_text("3 / 4")
+        expect(ada.get_by_role("row", name="Lars annotator2")).to_contain_text("4 / 4")
+        expect(ada.get_by_role("main")).to_contain_text("cannot be read")
+        with ada.expect_download() as download:
+            ada.get_by_role("link", name="Labels, CSV", exact=True).click()
+        file = tmp_path / "labels.csv"
+        download.value.save_as(file)
+        labels = list(csv.DictReader(file.read_text().splitlines()))
+        assert {row["annotator"] for row in labels} == {"annotator1", "annotator2"}
+        by_item: dict[str, set[str]] = {}
+        for row in labels:
+            by_item.setdefault(row["item"], set()).add(row["annotator"])
+        assert sum(len(people) == 2 for people in by_item.values()) > 0

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.axe import ALL_RULES, violations
-from tests.e2e.conftest import Site, log_in
+from tests.e2e.conftest import Site, log_in, opened
 
 pytestmark = pytest.mark.browser
 
@@ -46,17 +46,16 @@ def test_a_list_is_sorted_and_narrowed_in_place_and_back_leads_back(desk: Callab
 
 
 def test_a_list_works_without_a_script(site: Site, browser: Browser) -> None:
-    context = browser.new_context(base_url=site.url, locale="en-GB", java_script_enabled=False)
-    page = context.new_page()
-    log_in(page, "ada")
-    page.goto("/studies/")
-    page.locator("#by-name").click()
-    page.wait_for_url("**/studies/?sort=name")
-    upwards = names(page)
-    assert upwards == sorted(upwards, key=str.casefold)
-    page.get_by_label("Name or description").fill(upwards[0])
-    page.get_by_role("button", name="Filter").click()
-    page.wait_for_url(re.compile("[?&]q=[^&]"))  # to the end of its body
-    assert "sort=name" in page.url
-    assert names(page) == upwards[:1]
-    context.close()
+    with opened(browser, site, java_script_enabled=False) as context:
+        page = context.new_page()
+        log_in(page, "ada")
+        page.goto("/studies/")
+        page.locator("#by-name").click()
+        page.wait_for_url("**/studies/?sort=name")
+        upwards = names(page)
+        assert upwards == sorted(upwards, key=str.casefold)
+        page.get_by_label("Name or description").fill(upwards[0])
+        page.get_by_role("button", name="Filter").click()
+        page.wait_for_url(re.compile("[?&]q=[^&]"))  # to the end of its body
+        assert "sort=name" in page.url
+        assert names(page) == upwards[:1]

@@ -5,14 +5,15 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 import annotation
-from tests.e2e.conftest import SECONDS, Site, at_item, begin, copied, press, saved, write
+from tests.e2e.conftest import Site, at_item, begin, copied, opened, press, saved, write
 from tests.e2e.test_session_looks import serious
 
 pytestmark = pytest.mark.browser
@@ -33,21 +34,9 @@ def town(tmp_path_factory: pytest.TempPathFactory, bare: Path) -> Iterator[Site]
 
 @pytest.fixture
 def newcomer(browser: Browser, town: Site) -> Iterator[Callable[..., Page]]:
-    """A browser of somebody who has never been here; an error in a script fails the story."""
-    contexts: list[BrowserContext] = []
-    errors: list[str] = []
-
-    def sit(**how: Any) -> Page:
-        made = browser.new_context(base_url=town.url, **{"locale": "en-GB", **how})
-        made.set_default_timeout(SECONDS * 1000)
-        made.on("weberror", lambda error: errors.append(str(error.error)))
-        contexts.append(made)
-        return made.new_page()
-
-    yield sit
-    for one in contexts:
-        one.close()
-    assert not errors
+    """A browser of somebody who has never been here."""
+    with ExitStack() as stack:
+        yield lambda **how: stack.enter_context(opened(browser, town, **how)).new_page()
 
 
 class Screens:

@@ -3,19 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from playwright.sync_api import BrowserContext, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import Site
 from tests.e2e.test_session_looks import serious
 
 pytestmark = pytest.mark.browser
-
-
-@pytest.fixture
-def ada(context: BrowserContext, site: Site) -> Page:
-    page = context.new_page()
-    site.enter(page, "ada")
-    return page
 
 
 def test_from_a_seed_to_a_haystack_to_write_on(ada: Page) -> None:

@@ -9,10 +9,10 @@ from urllib.parse import parse_qs
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.e2e.conftest import SECONDS, Site, at_item, until
+from tests.e2e.conftest import PHONE, Site, at_item, ready, seated, until
 from tests.e2e.test_highlight_in_view import is_in_sight
-from tests.e2e.test_late_text_stories import begun
 from tests.e2e.test_rhythm_story import SHIFTS, SMALL, TARGET
+from tests.e2e.test_session_stories import begun
 from tests.e2e.test_work_ahead import IS_SAVED, KINDS, N_ITEMS
 
 pytestmark = pytest.mark.browser
@@ -42,17 +42,8 @@ SELECT = """(each) => {
 @pytest.fixture
 def phone(browser: Browser, site: Site) -> Iterator[Page]:
     """Paul in a tram, in German: touch, no keyboard, nothing remembered by this browser."""
-    context = browser.new_context(
-        viewport={"width": WIDE, "height": HIGH}, has_touch=True, is_mobile=True, base_url=site.url, locale="de-DE"
-    )
-    context.set_default_timeout(SECONDS * 1000)
-    errors: list[str] = []
-    context.on("weberror", lambda error: errors.append(str(error.error)))
-    page = context.new_page()
-    site.enter(page, "paul")
-    yield page
-    context.close()
-    assert not errors
+    with seated(browser, site, "paul", **PHONE, locale="de-DE") as page:
+        yield page
 
 
 def open_item(page: Page, study: str, number: int) -> None:
@@ -215,17 +206,12 @@ def test_a_rating_asks_in_whole_lines_and_a_cited_document_leads_back(phone: Pag
 
 
 def test_a_page_of_writing_has_room_for_fingers_in_one_row(browser: Browser, site: Site) -> None:
-    context = browser.new_context(
-        viewport={"width": WIDE, "height": HIGH}, has_touch=True, is_mobile=True, base_url=site.url, locale="en-GB"
-    )
-    page = context.new_page()
-    site.enter(page, "ada")
-    page.goto(f"/studies/{site.scene['studies']['looks']}/preview/")
-    page.locator("#editor:not([readonly])").wait_for()
-    assert page.evaluate(NARROW, TARGET) == []
-    assert height_of(page.locator(".bar")) < 1.5 * TARGET
-    assert page.evaluate("document.documentElement.scrollWidth") == WIDE
-    context.close()
+    with seated(browser, site, "ada", **PHONE) as page:
+        page.goto(f"/studies/{site.scene['studies']['looks']}/preview/")
+        ready(page)
+        assert page.evaluate(NARROW, TARGET) == []
+        assert height_of(page.locator(".bar")) < 1.5 * TARGET
+        assert page.evaluate("document.documentElement.scrollWidth") == WIDE
 
 
 def test_a_notice_in_writing_lies_over_the_documents_alone(desk: Callable[[str], Page]) -> None:

@@ -12,7 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.axe import ALL_RULES, violations
-from tests.e2e.conftest import SECONDS, Site
+from tests.e2e.conftest import SECONDS, Site, opened, seated
 
 pytestmark = pytest.mark.browser
 CHOSEN = "ferry-judges"
@@ -49,22 +49,27 @@ def publish(page: Page, results: str, *, address: str = "", is_indexed: bool = F
     return str(page.locator("main table a[href^='/public/']").first.get_attribute("href"))
 
 
-def test_published_results_are_read_framed_and_taken_back(site: Site, browser: Browser) -> None:
-    context = browser.new_context(base_url=site.url, locale="en-GB")
-    context.set_default_timeout(
-        12 * SECONDS * 1000
-    )  # publishing computes figures and draws, here within the request
-    ada = context.new_page()
-    site.enter(ada, "ada")
+@pytest.fixture
+def ada(browser: Browser, site: Site) -> Iterator[Page]:
+    """Somebody with patience: publishing computes figures and draws, here within the request."""
+    with seated(browser, site, "ada", seconds=12 * SECONDS) as page:
+        yield page
+
+
+@pytest.fixture
+def page(browser: Browser, site: Site) -> Iterator[Page]:
+    """Anybody."""
+    with opened(browser, site, seconds=4 * SECONDS) as context:
+        yield context.new_page()
+
+
+def test_published_results_are_read_framed_and_taken_back(site: Site, ada: Page, page: Page) -> None:
     results = f"/studies/{site.scenes['scene_charts.prepare']['study']}/figures/?view=judges"
     drawn = publish(ada, results, is_indexed=True)
     assert re.fullmatch("/public/[0-9a-f]{24}/", drawn)
     chosen = publish(ada, results, address=CHOSEN)
     assert chosen == f"/public/{CHOSEN}/"
 
-    anybody = browser.new_context(base_url=site.url, locale="en-GB")
-    anybody.set_default_timeout(4 * SECONDS * 1000)
-    page = anybody.new_page()
     for address, robots in ((chosen, "noindex"), (drawn, None)):
         there = page.goto(address)
         assert there is not None
@@ -72,7 +77,7 @@ def test_published_results_are_read_framed_and_taken_back(site: Site, browser: B
         expect(page.get_by_role("heading", level=1)).to_have_text("How good are the judges?")
         expect(page.locator("figure.chart svg").first).to_be_visible()
         assert violations(page, ALL_RULES) == []
-    assert anybody.cookies() == []
+    assert page.context.cookies() == []
 
     places = (f"{site.url}{chosen}{part}" for part in ("chart/", ""))
     frames = "".join(f'<iframe src="{place}" width="720" height="480"></iframe>' for place in places)
@@ -98,5 +103,3 @@ def test_published_results_are_read_framed_and_taken_back(site: Site, browser: B
     assert there.status == 200
     written = site.rows("SELECT action FROM benchmarks_auditevent WHERE action LIKE 'publication.%' ORDER BY id")
     assert [action for (action,) in written] == ["publication.create", "publication.create", "publication.revoke"]
-    anybody.close()
-    context.close()

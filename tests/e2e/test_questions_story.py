@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import SECONDS, Site, copied
+from tests.e2e.conftest import Site, copied, seated
 from tests.e2e.test_session_looks import serious
 from tests.e2e.test_synthesis_story import WORKED_MS, run
 from tests.fake_openai import serving
@@ -29,11 +29,13 @@ def lab(tmp_path_factory: pytest.TempPathFactory, bare: Path) -> Iterator[Site]:
             yield made
 
 
-def test_from_seed_questions_to_a_study_that_verifies_their_key_points(browser: Browser, lab: Site) -> None:
-    context = browser.new_context(viewport={"width": 1360, "height": 820}, base_url=lab.url, locale="en-GB")
-    context.set_default_timeout(SECONDS * 1000)
-    page = context.new_page()
-    lab.enter(page, "ada")
+@pytest.fixture
+def page(browser: Browser, lab: Site) -> Iterator[Page]:
+    with seated(browser, lab, "ada") as made:
+        yield made
+
+
+def test_from_seed_questions_to_a_study_that_verifies_their_key_points(page: Page, lab: Site) -> None:
     _begin(page)
     run(page, lab, "Seeds")
     _review(page, "seeds", _reject)
@@ -55,7 +57,6 @@ def test_from_seed_questions_to_a_study_that_verifies_their_key_points(browser: 
     page.get_by_role("textbox", name="Name").fill("Key points of the harbour")
     page.get_by_role("button", name="Set up").first.click()
     expect(page.get_by_role("heading", level=1)).to_contain_text("Key points of the harbour")
-    context.close()
 
 
 def working(page: Page, lab: Site) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import SECONDS, Site, ready
+from tests.e2e.conftest import PHONE, Site, ready, seated
 
 pytestmark = pytest.mark.browser
 PAIRS = "All figures of every two annotators"
@@ -19,14 +19,8 @@ TOPS = """bar => [...bar.querySelectorAll(":scope > *, .bar-end > *")]
 @pytest.fixture
 def ada(browser: Browser, site: Site) -> Iterator[Page]:
     """A researcher with a telephone: touch, no keyboard."""
-    context = browser.new_context(
-        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, base_url=site.url, locale="en-GB"
-    )
-    context.set_default_timeout(SECONDS * 1000)
-    page = context.new_page()
-    site.enter(page, "ada")
-    yield page
-    context.close()
+    with seated(browser, site, "ada", **PHONE) as page:
+        yield page
 
 
 def test_headline_figures_stand_two_abreast_and_what_is_folded_is_a_tap_away_and_on_paper(

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.e2e.conftest import AT_REST, SECONDS, Site, at_item, press, until
+from tests.e2e.conftest import AT_REST, PHONE, Site, at_item, press, seated, until
 from tests.e2e.test_session_looks import serious
 from tests.e2e.test_slow_line_stories import Line, slow
 from tests.e2e.test_work_ahead import FIRST, IS_SAVED, KINDS, N_ITEMS
@@ -119,27 +119,23 @@ def test_how_somebody_likes_to_work_is_remembered_wherever_they_log_in(
     expect(line).to_be_hidden()
     until(rosa, lambda: "false" in preferences())
 
-    elsewhere = browser.new_context(base_url=site.url, locale="en-GB")
-    elsewhere.set_default_timeout(SECONDS * 1000)
-    there = elsewhere.new_page()
-    site.enter(there, "rosa")
-    there.goto("/work/")
-    there.evaluate("localStorage.setItem('validation:keys-off', '1')")  # as browsers kept it before
-    open_item(there, study, 12)
-    expect(there.locator(".keys-off")).to_be_attached()
-    until(there, lambda: '"has_keys": false' in preferences())
-    expect(there.locator("[data-rhythm]")).to_be_hidden()
-    expect(there.get_by_label("advance automatically")).to_be_checked()
-    expect(there.locator('[data-nudge="auto"]')).to_be_hidden()
-    there.locator("[data-menu] > summary").click()
-    there.get_by_label("Show what is left").check()
-    expect(there.locator("[data-rhythm]")).to_contain_text("goal reached")
-    for path in ("preferences/", "preferences/keys/validation/", "answers/"):
-        there.goto(f"/work/{path}")
-        assert serious(there) == [], path
-    there.get_by_role("link", name="Open or change").first.click()
-    at_item(there, f"11 / {N_ITEMS}")
-    elsewhere.close()
+    with seated(browser, site, "rosa") as there:
+        there.goto("/work/")
+        there.evaluate("localStorage.setItem('validation:keys-off', '1')")  # as browsers kept it before
+        open_item(there, study, 12)
+        expect(there.locator(".keys-off")).to_be_attached()
+        until(there, lambda: '"has_keys": false' in preferences())
+        expect(there.locator("[data-rhythm]")).to_be_hidden()
+        expect(there.get_by_label("advance automatically")).to_be_checked()
+        expect(there.locator('[data-nudge="auto"]')).to_be_hidden()
+        there.locator("[data-menu] > summary").click()
+        there.get_by_label("Show what is left").check()
+        expect(there.locator("[data-rhythm]")).to_contain_text("goal reached")
+        for path in ("preferences/", "preferences/keys/validation/", "answers/"):
+            there.goto(f"/work/{path}")
+            assert serious(there) == [], path
+        there.get_by_role("link", name="Open or change").first.click()
+        at_item(there, f"11 / {N_ITEMS}")
 
 
 def test_nothing_is_offered_that_is_of_no_use_any_more(
@@ -208,14 +204,8 @@ def test_an_answer_to_a_flag_reaches_the_annotator_and_is_put_away(
 @pytest.fixture
 def phone(browser: Browser, site: Site) -> Iterator[Page]:
     """Xenia in a tram: touch, no keyboard."""
-    context = browser.new_context(
-        viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True, base_url=site.url, locale="en-GB"
-    )
-    context.set_default_timeout(SECONDS * 1000)
-    page = context.new_page()
-    site.enter(page, "xenia")
-    yield page
-    context.close()
+    with seated(browser, site, "xenia", **PHONE) as page:
+        yield page
 
 
 def test_the_phone_does_every_kind_of_label_work_by_touch_and_nothing_jumps(

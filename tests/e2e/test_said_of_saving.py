@@ -8,8 +8,8 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, Route, expect
 
 from tests.e2e.conftest import Site, begin, ready, saved, until, write
-from tests.e2e.test_late_text_stories import begun, copies, kill, late_texts, shortened
-from tests.e2e.test_session_stories import text_of
+from tests.e2e.test_late_text_stories import copies, late_texts, shortened
+from tests.e2e.test_session_stories import begun, kill, text_of
 
 pytestmark = pytest.mark.browser
 Desk = Callable[[str], Page]

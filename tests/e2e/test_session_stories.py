@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, Route, expect
 
-from tests.e2e.conftest import Site, begin, log_in, ready, saved, write
+from tests.e2e.conftest import Site, begin, log_in, ready, saved, seated, submit, write
 from tests.e2e.scene import ONLY_IN_4
 
 pytestmark = pytest.mark.browser
@@ -19,6 +19,30 @@ Desk = Callable[[str], Page]
 
 def text_of(page: Page) -> str:
     return page.locator("#editor").input_value()
+
+
+def begun(desk: Desk, story: str, text: str = "- Before [1]") -> Page:
+    """The page of a session in which something was written and saved."""
+    page = desk(story)
+    begin(page)
+    write(page, text)
+    saved(page)
+    return page
+
+
+def kill(page: Page) -> None:
+    """Close a page that gets no farewell out, as if its browser had been killed."""
+    page.evaluate("void (window.fetch = () => new Promise(() => {}))")
+    page.close()
+
+
+def type_to_the_end(page: Page) -> str:
+    """Type until the session ends; gives what stands there then."""
+    write(page, "")
+    while page.locator("#editor:not([readonly])").count():
+        page.keyboard.type(" slow")
+        page.wait_for_timeout(60)
+    return text_of(page)
 
 
 def paste(page: Page, text: str) -> None:
@@ -34,10 +58,7 @@ def paste(page: Page, text: str) -> None:
 
 
 def test_a_session_outlives_its_server_and_ends_as_a_curve(desk: Desk, site: Site, browser: Browser) -> None:
-    page = desk("crash")
-    begin(page)
-    write(page, "- The ferry leaves at six in the morning [1, 2, 3]\n")
-    saved(page)
+    page = begun(desk, "crash", "- The ferry leaves at six in the morning [1, 2, 3]\n")
     page.get_by_label("Search the documents").fill("pier")
     page.keyboard.press("Enter")
     expect(page.locator("[data-count]")).to_have_text("1 of 4, in 4 documents")
@@ -72,25 +93,18 @@ def test_a_session_outlives_its_server_and_ends_as_a_curve(desk: Desk, site: Sit
     said = r"Bullets\s*3\s+· \d+ insights to find\s*Bullets without a citation\s*0\s"
     expect(facts).to_contain_text(re.compile(said))
     expect(page.get_by_role("button", name="Keep writing")).to_be_focused()
-    page.get_by_role("dialog").get_by_role("button", name="Submit", exact=True).click()
-    page.get_by_role("heading", name="Your summary is submitted").wait_for()
-    page.get_by_role("group", name="Was there enough time").get_by_label("Yes").check()
-    page.get_by_role("group", name="Did you write it").get_by_label("Yes").check()
-    page.get_by_role("button", name="Send the answers").click()
-    page.wait_for_url("**/work/")
+    submit(page)
     session = site.session("crash")
     assert (session["state"], session["draft_text"]) == ("submitted", typed)
 
     site.play("scene.score")
-    researcher = browser.new_context(base_url=site.url).new_page()
-    site.enter(researcher, "ada")
-    researcher.goto(f"/studies/{site.scene['studies']['crash']}/results/")
-    expect(researcher.get_by_role("main").locator("svg").first).to_be_visible()
-    answer = researcher.goto(f"/sessions/{uuid_of(session)}/")
-    assert answer is not None
-    assert answer.status == 200
-    expect(researcher.get_by_role("main")).to_contain_text("The new pier opens in the spring of 2031")
-    researcher.context.close()
+    with seated(browser, site, "ada") as researcher:
+        researcher.goto(f"/studies/{site.scene['studies']['crash']}/results/")
+        expect(researcher.get_by_role("main").locator("svg").first).to_be_visible()
+        answer = researcher.goto(f"/sessions/{uuid_of(session)}/")
+        assert answer is not None
+        assert answer.status == 200
+        expect(researcher.get_by_role("main")).to_contain_text("The new pier opens in the spring of 2031")
 
 
 def uuid_of(session: dict[str, Any]) -> str:
@@ -101,11 +115,7 @@ def uuid_of(session: dict[str, Any]) -> str:
 def test_the_newer_of_two_tabs_writes_and_the_older_can_take_over_again(
     desk: Desk, site: Site, context: BrowserContext
 ) -> None:
-    first = desk("tabs")
-    begin(first)
-    write(first, "- From the first tab [1]")
-    saved(first)
-
+    first = begun(desk, "tabs", "- From the first tab [1]")
     second = context.new_page()
     second.goto(first.url)
     ready(second)
@@ -128,10 +138,7 @@ def test_the_newer_of_two_tabs_writes_and_the_older_can_take_over_again(
 
 
 def test_text_typed_offline_arrives_once_the_line_is_back(desk: Desk, site: Site, context: BrowserContext) -> None:
-    page = desk("offline")
-    begin(page)
-    write(page, "- Before [1]")
-    saved(page)
+    page = begun(desk, "offline")
     expect(page.locator("[data-save-state]")).to_have_text(re.compile(r"^\D*\d\d:\d\d:\d\d$"))  # as in label work
     context.set_offline(True)
     write(page, "\n- Without a line [2]")
@@ -160,10 +167,7 @@ def test_text_typed_offline_arrives_once_the_line_is_back(desk: Desk, site: Site
 def test_a_session_that_pauses_itself_says_so_where_it_happens_and_keeps_all_that_was_typed(
     desk: Desk, site: Site, context: BrowserContext
 ) -> None:
-    page = desk("silent")
-    begin(page)
-    write(page, "- Before [1]")
-    saved(page)
+    page = begun(desk, "silent")
     change = "UPDATE annotation_session SET disconnect_policy = 'auto_pause', lease_ms = 4000 WHERE uid = ?"
     site.rows(change, site.session("silent")["uid"])
     page.reload()
@@ -196,25 +200,16 @@ def test_a_session_that_pauses_itself_says_so_where_it_happens_and_keeps_all_tha
 def test_of_two_texts_the_person_picks_and_both_stay_stored(
     desk: Desk, site: Site, browser: Browser, context: BrowserContext
 ) -> None:
-    page = desk("reopened")
-    begin(page)
-    write(page, "- Common [1]")
-    saved(page)
+    page = begun(desk, "reopened", "- Common [1]")
     address = page.url
     context.set_offline(True)
     write(page, "\n- Typed on the train [2]")
-    # The farewell of a closing page may slip past the browser's offline mode, so here it goes nowhere.
-    page.evaluate("void (window.fetch = () => new Promise(() => {}))")
-    page.close()
-
-    elsewhere = browser.new_context(base_url=site.url)
-    other = elsewhere.new_page()
-    site.enter(other, "reopened")
-    other.goto(address)
-    ready(other)
-    write(other, "\n- Typed at home [3]")
-    saved(other)
-    elsewhere.close()
+    kill(page)
+    with seated(browser, site, "reopened") as other:
+        other.goto(address)
+        ready(other)
+        write(other, "\n- Typed at home [3]")
+        saved(other)
 
     context.set_offline(False)
     page = context.new_page()
@@ -356,10 +351,7 @@ def test_a_lost_login_costs_no_text(desk: Desk, site: Site, context: BrowserCont
 
 
 def test_at_the_deadline_the_last_words_count(desk: Desk, site: Site) -> None:
-    page = desk("deadline")
-    begin(page)
-    write(page, "- Early [1]")
-    saved(page)
+    page = begun(desk, "deadline", "- Early [1]")
     site.rows(
         """UPDATE annotation_session SET limit_ms = 12000, grace_ms = 1500, next_due_at = '2020-01-01'
            WHERE assignment_id = (SELECT id FROM annotation_assignment WHERE uid = ?)""",
@@ -367,12 +359,7 @@ def test_at_the_deadline_the_last_words_count(desk: Desk, site: Site) -> None:
     )
     page.reload()
     ready(page)
-    page.locator("#editor").focus()
-    page.keyboard.press("Control+End")
-    while page.locator("#editor:not([readonly])").count():
-        page.keyboard.type(" x")
-        page.wait_for_timeout(60)
-    typed = text_of(page)
+    typed = type_to_the_end(page)
     page.get_by_role("heading", name="Time is up. Your summary is submitted.").wait_for()
     session = site.session("deadline")
     assert (session["state"], session["acc_ms"], session["draft_text"]) == ("expired", 12_000, typed)

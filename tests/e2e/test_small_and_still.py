@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import SECONDS, Site
+from tests.e2e.conftest import Site, seated
 
 pytestmark = pytest.mark.browser
 
@@ -33,12 +33,8 @@ PARTS = """() => {
 @pytest.fixture
 def page(browser: Browser, site: Site) -> Iterator[Page]:
     """The researcher's browser, which asks for less motion."""
-    context = browser.new_context(base_url=site.url, locale="en-GB", reduced_motion="reduce")
-    context.set_default_timeout(SECONDS * 1000)
-    page = context.new_page()
-    site.enter(page, "ada")
-    yield page
-    context.close()
+    with seated(browser, site, "ada", reduced_motion="reduce") as page:
+        yield page
 
 
 def preview(page: Page, site: Site, study: str) -> None:

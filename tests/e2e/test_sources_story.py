@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import SECONDS, Site, at_item, copied, press, saved
+from tests.e2e.conftest import Site, at_item, copied, press, saved, seated
 from tests.e2e.scene_sources import DATASET
 from tests.e2e.test_session_looks import serious
 from tests.e2e.test_verification_story import open_work
@@ -55,12 +55,16 @@ def lab(server: FakeServer, tmp_path_factory: pytest.TempPathFactory, bare: Path
         yield made
 
 
-def page_of(browser: Browser, lab: Site, name: str) -> Page:
-    context = browser.new_context(viewport={"width": 1360, "height": 820}, base_url=lab.url, locale="en-GB")
-    context.set_default_timeout(SECONDS * 1000)
-    page = context.new_page()
-    lab.enter(page, name)
-    return page
+@pytest.fixture
+def ada(browser: Browser, lab: Site) -> Iterator[Page]:
+    with seated(browser, lab, "ada") as page:
+        yield page
+
+
+@pytest.fixture
+def ruth(browser: Browser, lab: Site) -> Iterator[Page]:
+    with seated(browser, lab, "ruth") as page:
+        yield page
 
 
 def summarize(page: Page, lab: Site, name: str, method: str) -> None:
@@ -82,11 +86,10 @@ def summarize(page: Page, lab: Site, name: str, method: str) -> None:
 
 
 def test_from_sources_to_scores_with_ratings_and_where_their_content_lies(
-    browser: Browser, lab: Site, server: FakeServer, tmp_path: Path
+    ada: Page, ruth: Page, lab: Site, server: FakeServer, tmp_path: Path
 ) -> None:
     file = tmp_path / "harbours.jsonl"
     file.write_text("\n".join(json.dumps(source(number)) for number in range(N_SOURCES)))
-    ada = page_of(browser, lab, "ada")
     ada.goto("/corpora/import/?format=sources")
     ada.locator("input[type=file]").set_input_files(str(file))
     ada.get_by_label("Dataset").fill(DATASET)
@@ -107,7 +110,6 @@ def test_from_sources_to_scores_with_ratings_and_where_their_content_lies(
 
     n_tasks = lab.play("scene_sources.rate")["scene_sources.rate"]["n"]
     assert n_tasks == 6
-    ruth = page_of(browser, lab, "ruth")
     open_work(ruth)
     for at in range(1, n_tasks + 1):
         at_item(ruth, f"{at} / {n_tasks}")

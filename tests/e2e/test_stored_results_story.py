@@ -10,13 +10,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.e2e.conftest import ROOT, SECONDS, Site, copied
+from tests.e2e.conftest import ROOT, Site, copied, seated, until
 from tests.e2e.test_session_looks import serious
 
 pytestmark = pytest.mark.browser
@@ -47,22 +47,12 @@ class Figures:
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        args = [
-            sys.executable,
-            "-m",
-            "celery",
-            "-A",
-            "summhay_site",
-            "worker",
-            "-P",
-            "solo",
-            "-Q",
-            "summhay-figures",
-        ]
+        words = "-m celery -A summhay_site worker -P solo -Q summhay-figures"
         with (self.site.folder / "figures.log").open("ab") as log:
             self.process = subprocess.Popen(
-                args, cwd=ROOT, env=self.site.env, stdout=log, stderr=log, start_new_session=True
-            )
+                [sys.executable, *words.split()],
+                cwd=ROOT, env=self.site.env, stdout=log, stderr=log, start_new_session=True,
+            )  # fmt: skip
 
     def stop(self) -> None:
         if self.process is not None:
@@ -80,12 +70,8 @@ def figures(lab: Site) -> Iterator[Figures]:
 
 @pytest.fixture
 def ada(browser: Browser, lab: Site) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 1360, "height": 820}, base_url=lab.url, locale="en-GB")
-    context.set_default_timeout(SECONDS * 1000)
-    page = context.new_page()
-    lab.enter(page, "ada")
-    yield page
-    context.close()
+    with seated(browser, lab, "ada") as page:
+        yield page
 
 
 @pytest.mark.parametrize("is_whole", [True, False], ids=["by a reload", "in place"])
@@ -111,19 +97,11 @@ def test_figures_that_arrive_take_no_click_away(lab: Site, ada: Page, is_whole: 
     ada.goto(address)
     expect(ada.locator("#figures .result-state").first).to_contain_text(WAITING)
     ada.locator(".site-nav a[href='/studies/'], .breadcrumb a[href='/studies/']").first.click(no_wait_after=True)
-    until(lambda: bool(held), ada)
+    until(ada, lambda: bool(held))
     arrived["is"], n = True, len(states)
-    until(lambda: len(states) > n + 1, ada)  # the answer was there twice while the page to come was not
+    until(ada, lambda: len(states) > n + 1)  # the answer was there twice while the page to come was not
     held[0].continue_()
     expect(ada).to_have_url(f"{lab.url}/studies/")
-
-
-def until(is_so: Callable[[], bool], page: Page) -> None:
-    """Let the page go on until something is so."""
-    ends = time.monotonic() + SECONDS
-    while not is_so():
-        assert time.monotonic() < ends
-        page.wait_for_timeout(100)
 
 
 def test_figures_are_marked_as_old_and_replaced_in_place(lab: Site, figures: Figures, ada: Page) -> None:

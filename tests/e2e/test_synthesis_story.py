@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import SECONDS, Site, at_item, begin, copied, press, saved, write
+from tests.e2e.conftest import Site, at_item, begin, copied, press, saved, seated, submit, write
 from tests.e2e.test_session_looks import serious
+from tests.e2e.test_verification_story import open_work
 from tests.fake_openai import serving
 from tests.synthesis.scripted import FACTS, FILLER, Script
 
@@ -29,6 +30,12 @@ def lab(tmp_path_factory: pytest.TempPathFactory, bare: Path) -> Iterator[Site]:
             yield made
 
 
+@pytest.fixture
+def ada(browser: Browser, lab: Site) -> Iterator[Page]:
+    with seated(browser, lab, "ada") as page:
+        yield page
+
+
 def run(page: Page, lab: Site, name: str) -> None:
     """Start the next step and wait until somebody has worked on it."""
     step = page.locator(".step.is-next")
@@ -40,94 +47,76 @@ def run(page: Page, lab: Site, name: str) -> None:
     page.reload()
 
 
-def test_from_a_topic_over_a_review_by_keys_into_the_corpus(browser: Browser, lab: Site) -> None:
-    context = browser.new_context(viewport={"width": 1360, "height": 820}, base_url=lab.url, locale="en-GB")
-    context.set_default_timeout(SECONDS * 1000)
-    page = context.new_page()
-    lab.enter(page, "ada")
-    page.goto("/corpora/")
-    page.get_by_role("link", name="Make a haystack").click()
-    page.get_by_role("link", name="Begin with a topic").click()
-    page.get_by_role("textbox", name="Topic").fill("A small town")
-    page.get_by_role("textbox", name="Model", exact=True).fill("sparrow-1")
+def test_from_a_topic_over_a_review_by_keys_into_the_corpus(ada: Page, lab: Site, browser: Browser) -> None:
+    ada.goto("/corpora/")
+    ada.get_by_role("link", name="Make a haystack").click()
+    ada.get_by_role("link", name="Begin with a topic").click()
+    ada.get_by_role("textbox", name="Topic").fill("A small town")
+    ada.get_by_role("textbox", name="Model", exact=True).fill("sparrow-1")
     for label, n in SMALL.items():
-        page.get_by_role("spinbutton", name=label, exact=True).fill(str(n))
-    page.get_by_text("Everything else:").click()
-    page.get_by_role("spinbutton", name="Documents of an insight, at least").fill("2")
-    assert serious(page) == []
-    page.get_by_role("button", name="Begin").click()
+        ada.get_by_role("spinbutton", name=label, exact=True).fill(str(n))
+    ada.get_by_text("Everything else:").click()
+    ada.get_by_role("spinbutton", name="Documents of an insight, at least").fill("2")
+    assert serious(ada) == []
+    ada.get_by_role("button", name="Begin").click()
     for name in ("Subtopics", "Insights", "Screening", "Documents", "Queries"):
-        run(page, lab, name)
-        assert serious(page) == []
+        run(ada, lab, name)
+        assert serious(ada) == []
         if name == "Documents":
-            page.locator("a[href$='/documents/review/']").click()
-            _review(page)
-            page.get_by_role("link", name="A small town").click()
+            ada.locator("a[href$='/documents/review/']").click()
+            _review(ada)
+            ada.get_by_role("link", name="A small town").click()
         if name != "Insights":
-            page.get_by_role("button", name="Go on", exact=True).click()
-    page.get_by_role("button", name="Take it into the corpus").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("A small town")
-    expect(page.get_by_role("region", name="Subtopics")).to_contain_text("Harbour works")
-    context.close()
+            ada.get_by_role("button", name="Go on", exact=True).click()
+    ada.get_by_role("button", name="Take it into the corpus").click()
+    expect(ada.get_by_role("heading", level=1)).to_have_text("A small town")
+    expect(ada.get_by_role("region", name="Subtopics")).to_contain_text("Harbour works")
     _linked(browser, lab)
 
 
 def _linked(browser: Browser, lab: Site) -> None:
     """The baseline summarizes the newest haystack, and somebody links its first summary."""
     study = lab.play("scene_synthesis.link")["scene_synthesis.link"]
-    context = browser.new_context(base_url=lab.url, locale="en-GB")
-    context.set_default_timeout(SECONDS * 1000)
-    ben = context.new_page()
-    lab.enter(ben, "ben")
-    ben.goto("/work/")
-    ben.get_by_role("link", name="Start", exact=True).click()
-    at_item(ben, re.compile(r"1 / \d+"))
-    press(ben, " ".join(["1 Enter"] * ben.locator(".question").count()))
-    saved(ben)
-    key = study.replace("-", "")
+    with seated(browser, lab, "ben") as ben:
+        open_work(ben)
+        at_item(ben, re.compile(r"1 / \d+"))
+        press(ben, " ".join(["1 Enter"] * ben.locator(".question").count()))
+        saved(ben)
     counted = """
         SELECT count(*) FROM annotation_coveragelabel l JOIN annotation_study s ON s.id = l.study_id
         WHERE s.uid = ? AND l.is_current
     """
-    [[n]] = lab.rows(counted, key)
+    [[n]] = lab.rows(counted, study.replace("-", ""))
     assert n >= 1
-    context.close()
 
 
-def test_five_pasted_documents_become_insights_and_a_linked_summary(browser: Browser, lab: Site) -> None:
-    context = browser.new_context(viewport={"width": 1360, "height": 820}, base_url=lab.url, locale="en-GB")
-    context.set_default_timeout(SECONDS * 1000)
-    page = context.new_page()
-    lab.enter(page, "ada")
-    page.goto("/corpora/synthesis/documents/")
-    page.get_by_role("textbox", name="Topic").fill("A harbour")
-    page.get_by_role("textbox", name="Model", exact=True).fill("sparrow-1")
+def test_five_pasted_documents_become_insights_and_a_linked_summary(
+    ada: Page, lab: Site, browser: Browser
+) -> None:
+    ada.goto("/corpora/synthesis/documents/")
+    ada.get_by_role("textbox", name="Topic").fill("A harbour")
+    ada.get_by_role("textbox", name="Model", exact=True).fill("sparrow-1")
     texts = [FACTS[0], f"{FACTS[0]} {FACTS[1]}", FACTS[1], f"{FACTS[4]} {FACTS[5]}", FACTS[0]]
-    page.get_by_role("textbox", name="Documents").fill("\n\n---\n\n".join(f"{FILLER}\n\n{each}" for each in texts))
-    assert serious(page) == []
-    page.get_by_role("button", name="Begin").click()
+    ada.get_by_role("textbox", name="Documents").fill("\n\n---\n\n".join(f"{FILLER}\n\n{each}" for each in texts))
+    assert serious(ada) == []
+    ada.get_by_role("button", name="Begin").click()
     for name in ("Points", "Grouping", "Sorting", "Holding"):
-        run(page, lab, name)
+        run(ada, lab, name)
         if name == "Grouping":
-            page.locator("a[href$='/grouping/review/']").click()
-            expect(page.get_by_role("article")).to_contain_text("Said in")
-            assert serious(page) == []
-            page.keyboard.press("A")
-            expect(page.get_by_role("main")).to_contain_text("they count as unread")
-            page.get_by_role("link", name="A harbour").click()
+            ada.locator("a[href$='/grouping/review/']").click()
+            expect(ada.get_by_role("article")).to_contain_text("Said in")
+            assert serious(ada) == []
+            ada.keyboard.press("A")
+            expect(ada.get_by_role("main")).to_contain_text("they count as unread")
+            ada.get_by_role("link", name="A harbour").click()
         if name in {"Grouping", "Sorting"}:
-            page.get_by_role("button", name="Go on", exact=True).click()
-    page.get_by_role("button", name="Take it into the corpus").click()
-    expect(page.get_by_role("heading", level=1)).to_have_text("A harbour")
-    context.close()
+            ada.get_by_role("button", name="Go on", exact=True).click()
+    ada.get_by_role("button", name="Take it into the corpus").click()
+    expect(ada.get_by_role("heading", level=1)).to_have_text("A harbour")
     _linked(browser, lab)
 
 
-def test_from_a_seed_over_parallel_forms_to_a_paired_result(browser: Browser, lab: Site) -> None:
-    context = browser.new_context(viewport={"width": 1360, "height": 820}, base_url=lab.url, locale="en-GB")
-    context.set_default_timeout(SECONDS * 1000)
-    ada = context.new_page()
-    lab.enter(ada, "ada")
+def test_from_a_seed_over_parallel_forms_to_a_paired_result(ada: Page, lab: Site, browser: Browser) -> None:
     ada.goto("/corpora/from-templates/")
     _made_and_imported(ada)
     ada.get_by_role("link", name="open-air baths").first.click()
@@ -145,7 +134,6 @@ def test_from_a_seed_over_parallel_forms_to_a_paired_result(browser: Browser, la
     assert serious(ada) == []
     ada.set_viewport_size({"width": 390, "height": 844})
     assert ada.evaluate("document.documentElement.scrollWidth") <= 390
-    context.close()
 
 
 def _made_and_imported(page: Page) -> None:
@@ -156,23 +144,14 @@ def _made_and_imported(page: Page) -> None:
 
 def _write_both(browser: Browser, lab: Site, name: str, tasks: list[str]) -> None:
     """One session on each form, as the person meets them: the second opens when the first is done."""
-    context = browser.new_context(base_url=lab.url, locale="en-GB")
-    context.set_default_timeout(SECONDS * 1000)
-    page = context.new_page()
-    lab.enter(page, name)
-    for task in tasks:
-        page.goto(f"/work/tasks/{task}/start/")
-        begin(page)
-        write(page, f"- The baths opened again after {len(name)} years [1]\n- Tickets cost more than before [2]")
-        saved(page)
-        page.get_by_role("button", name="Submit…").click()
-        page.get_by_role("dialog").get_by_role("button", name="Submit", exact=True).click()
-        page.get_by_role("heading", name="Your summary is submitted").wait_for()
-        page.get_by_role("group", name="Was there enough time").get_by_label("Yes").check()
-        page.get_by_role("group", name="Did you write it").get_by_label("Yes").check()
-        page.get_by_role("button", name="Send the answers").click()
-        page.wait_for_url("**/work/")
-    context.close()
+    with seated(browser, lab, name) as page:
+        for task in tasks:
+            page.goto(f"/work/tasks/{task}/start/")
+            begin(page)
+            write(page, f"- The baths opened after {len(name)} years [1]\n- Tickets cost more than before [2]")
+            saved(page)
+            page.get_by_role("button", name="Submit…").click()
+            submit(page)
 
 
 def _review(page: Page) -> None:

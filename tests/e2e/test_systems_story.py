@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import SECONDS, Site, copied
+from tests.e2e.conftest import Site, copied, seated
 from tests.e2e.test_session_looks import serious
 from tests.fake_openai import Answer, FakeServer, failing, judged, serving
 
@@ -48,12 +48,8 @@ def lab(server: FakeServer, tmp_path_factory: pytest.TempPathFactory, bare: Path
 
 @pytest.fixture
 def ada(browser: Browser, lab: Site) -> Iterator[Page]:
-    context = browser.new_context(viewport={"width": 1360, "height": 820}, base_url=lab.url, locale="en-GB")
-    context.set_default_timeout(SECONDS * 1000)
-    page = context.new_page()
-    lab.enter(page, "ada")
-    yield page
-    context.close()
+    with seated(browser, lab, "ada") as page:
+        yield page
 
 
 def made_by(lab: Site) -> dict[str, Any]:

@@ -7,9 +7,9 @@ from collections.abc import Callable
 import pytest
 from playwright.sync_api import Browser, Page, Route, expect
 
-from tests.e2e.conftest import Site, at_item, press, saved, until
+from tests.e2e.conftest import Site, at_item, press, saved, seated, until
 from tests.e2e.test_session_looks import serious
-from tests.e2e.test_verification_story import open_work, sit_elsewhere
+from tests.e2e.test_verification_story import open_work
 
 pytestmark = pytest.mark.browser
 N_PAIRS = 6
@@ -99,28 +99,25 @@ def test_two_people_validate_a_judge_by_keyboard_and_the_researcher_sees_its_acc
     press(wanda, "Enter")
     answer_all(wanda, "n n y n n", first=2)
 
-    other, wim = sit_elsewhere(browser, site, "wim")
-    wim.clock.install()
-    open_work(wim)
-    ready(wim, 1)
-    wim.clock.fast_forward("02:10")
-    expect(wim.locator("[data-save-state]")).to_contain_text("Still reading?")
-    wim.mouse.move(200, 200)
-    expect(wim.locator("[data-save-state]")).to_contain_text("Answers are saved as you go")
-    wim.clock.resume()
-    answer_all(wim, "y n n y y n", first=1)
-    assert "Wanda" not in wim.content()
-    other.close()
-
-    third, ada = sit_elsewhere(browser, site, "ada")
-    ada.goto(f"/studies/{study}/validation/")
-    assert serious(ada) == []
-    ada.get_by_role("link", name="Results", exact=True).click()
-    # The judge says yes, no, neutral twice: Wanda confirms all, Wim all but one
-    row = ada.get_by_role("table", name="The judge against each annotator").get_by_role("row")
-    expect(row.filter(has_text="Wanda")).to_contain_text("100")
-    expect(row.filter(has_text="Wim")).to_contain_text("83.3")
-    ada.get_by_text("How to read this", exact=True).click()
-    expect(ada.get_by_text("Blind: annotators did not see the verdict.")).to_be_visible()
-    assert serious(ada) == []
-    third.close()
+    with seated(browser, site, "wim") as wim:
+        wim.clock.install()
+        open_work(wim)
+        ready(wim, 1)
+        wim.clock.fast_forward("02:10")
+        expect(wim.locator("[data-save-state]")).to_contain_text("Still reading?")
+        wim.mouse.move(200, 200)
+        expect(wim.locator("[data-save-state]")).to_contain_text("Answers are saved as you go")
+        wim.clock.resume()
+        answer_all(wim, "y n n y y n", first=1)
+        assert "Wanda" not in wim.content()
+    with seated(browser, site, "ada") as ada:
+        ada.goto(f"/studies/{study}/validation/")
+        assert serious(ada) == []
+        ada.get_by_role("link", name="Results", exact=True).click()
+        # The judge says yes, no, neutral twice: Wanda confirms all, Wim all but one
+        row = ada.get_by_role("table", name="The judge against each annotator").get_by_role("row")
+        expect(row.filter(has_text="Wanda")).to_contain_text("100")
+        expect(row.filter(has_text="Wim")).to_contain_text("83.3")
+        ada.get_by_text("How to read this", exact=True).click()
+        expect(ada.get_by_text("Blind: annotators did not see the verdict.")).to_be_visible()
+        assert serious(ada) == []

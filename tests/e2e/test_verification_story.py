@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.e2e.conftest import SECONDS, Site, at_item, press, saved, until
+from tests.e2e.conftest import Site, at_item, press, saved, seated, until
 from tests.e2e.test_session_looks import serious
 
 pytestmark = pytest.mark.browser
@@ -69,15 +69,6 @@ def in_view(page: Page, selector: str) -> bool:
         selector,
     )
     return shown
-
-
-def sit_elsewhere(browser: Browser, site: Site, name: str, **looks: str) -> tuple[BrowserContext, Page]:
-    """Another person at another computer."""
-    context = browser.new_context(base_url=site.url, locale="en-GB", **looks)  # type: ignore[arg-type]
-    context.set_default_timeout(SECONDS * 1000)
-    page = context.new_page()
-    site.enter(page, name)
-    return context, page
 
 
 def test_two_people_verify_by_keyboard_and_one_comes_back_to_the_middle_of_an_item(
@@ -141,50 +132,45 @@ def test_two_people_verify_by_keyboard_and_one_comes_back_to_the_middle_of_an_it
     assert site.rows(QUERY, "Vera", marked) == [("yes", "", 0)]
     context.close()  # the whole browser, in the middle of an item
 
-    again, vera = sit_elsewhere(browser, site, "vera")
-    open_work(vera, "Resume")
-    ready(vera, marked)
-    assert chosen(vera) == ["yes"]
-    expect(vera.get_by_label("agree", exact=False).first).to_be_enabled()
-    assert in_view(vera, "mark[data-span]")
-    vera.evaluate("window.isTheSamePage = true")
-    again.set_offline(True)
-    press(vera, "1")
-    expect(vera.locator("[data-save-state]")).to_contain_text("Offline", timeout=20_000)
-    again.set_offline(False)
-    saved(vera)
-    assert site.rows(QUERY, "Vera", marked) == [("yes", "agree", 0)]
-    expect(vera.locator("[data-done-count]")).to_have_text("2 done")
-    press(vera, "Enter")
-    expect(vera.locator("[data-all] summary strong")).not_to_have_text(f"{marked} / {N_POINTS}")
-    assert vera.evaluate("window.isTheSamePage")
-    while vera.locator(".verification").count():
-        # keys are taken once the item is painted and its scripts run
-        expect(vera.locator(".verification:not(.has-scripts), [data-gate]")).to_have_count(0)
-        press(vera, "n")
-        expect(vera.locator(".verification.is-complete")).to_be_attached()
-        here = vera.url
+    with seated(browser, site, "vera") as vera:
+        open_work(vera, "Resume")
+        ready(vera, marked)
+        assert chosen(vera) == ["yes"]
+        expect(vera.get_by_label("agree", exact=False).first).to_be_enabled()
+        assert in_view(vera, "mark[data-span]")
+        vera.evaluate("window.isTheSamePage = true")
+        vera.context.set_offline(True)
+        press(vera, "1")
+        expect(vera.locator("[data-save-state]")).to_contain_text("Offline", timeout=20_000)
+        vera.context.set_offline(False)
+        saved(vera)
+        assert site.rows(QUERY, "Vera", marked) == [("yes", "agree", 0)]
+        expect(vera.locator("[data-done-count]")).to_have_text("2 done")
         press(vera, "Enter")
-        vera.wait_for_url(lambda url, before=here: url != before)  # type: ignore[misc]
-    expect(vera.get_by_role("heading", name="All done")).to_be_visible()
-    assert all(site.rows(QUERY, "Vera", n)[0][0] in {"yes", "no"} for n in range(1, N_POINTS + 1))
-    assert site.rows(TIME, "Vera", 1)[0][0] > 0
-    again.close()
-
-    other, viktor = sit_elsewhere(browser, site, "viktor", color_scheme="dark")
-    open_work(viktor)
-    ready(viktor, 1)
-    verify_all(viktor, "y1 y1 y2 y3 n n")
-    assert "Vera" not in viktor.content()
-    assert site.rows(QUERY, "Viktor", 4) == [("yes", "disagree", 0)]
-    viktor.get_by_role("link", name="3", exact=True).click()
-    ready(viktor, 3)
-    assert chosen(viktor) == ["yes", "neutral"]
-    other.close()
-
-    third, ada = sit_elsewhere(browser, site, "ada")
-    take_one_and_export(ada, site.scene["studies"]["points"])
-    third.close()
+        expect(vera.locator("[data-all] summary strong")).not_to_have_text(f"{marked} / {N_POINTS}")
+        assert vera.evaluate("window.isTheSamePage")
+        while vera.locator(".verification").count():
+            # keys are taken once the item is painted and its scripts run
+            expect(vera.locator(".verification:not(.has-scripts), [data-gate]")).to_have_count(0)
+            press(vera, "n")
+            expect(vera.locator(".verification.is-complete")).to_be_attached()
+            here = vera.url
+            press(vera, "Enter")
+            vera.wait_for_url(lambda url, before=here: url != before)  # type: ignore[misc]
+        expect(vera.get_by_role("heading", name="All done")).to_be_visible()
+        assert all(site.rows(QUERY, "Vera", n)[0][0] in {"yes", "no"} for n in range(1, N_POINTS + 1))
+        assert site.rows(TIME, "Vera", 1)[0][0] > 0
+    with seated(browser, site, "viktor", color_scheme="dark") as viktor:
+        open_work(viktor)
+        ready(viktor, 1)
+        verify_all(viktor, "y1 y1 y2 y3 n n")
+        assert "Vera" not in viktor.content()
+        assert site.rows(QUERY, "Viktor", 4) == [("yes", "disagree", 0)]
+        viktor.get_by_role("link", name="3", exact=True).click()
+        ready(viktor, 3)
+        assert chosen(viktor) == ["yes", "neutral"]
+    with seated(browser, site, "ada") as ada:
+        take_one_and_export(ada, site.scene["studies"]["points"])
 
 
 def take_one_and_export(page: Page, study: str) -> None:
