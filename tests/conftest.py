@@ -240,6 +240,26 @@ def eve(db: None) -> Any:
 
 
 @pytest.fixture
+def as_ada(ada: Any, login: Any) -> Any:
+    return login(ada)
+
+
+@pytest.fixture
+def as_ben(ben: Any, login: Any) -> Any:
+    return login(ben)
+
+
+@pytest.fixture
+def as_cleo(cleo: Any, login: Any) -> Any:
+    return login(cleo)
+
+
+@pytest.fixture
+def as_eve(eve: Any, login: Any) -> Any:
+    return login(eve)
+
+
+@pytest.fixture
 def login() -> Any:
     """Give a client that is logged in as the user."""
 

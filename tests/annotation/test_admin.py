@@ -20,27 +20,26 @@ def rows(ben: Any) -> None:
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model._meta.model_name)
-def test_every_table_has_a_list_for_admins(eve: Any, rows: None, login: Any, model: Any) -> None:
+def test_every_table_has_a_list_for_admins(eve: Any, as_eve: Any, rows: None, model: Any) -> None:
     assert admin.site.is_registered(model)
     eve.is_superuser = True
     eve.save()
     name = f"admin:annotation_{model._meta.model_name}"
-    client = login(eve)
-    assert client.get(reverse(f"{name}_changelist")).status_code == 200
-    assert client.get(reverse(f"{name}_add")).status_code == 403
+    assert as_eve.get(reverse(f"{name}_changelist")).status_code == 200
+    assert as_eve.get(reverse(f"{name}_add")).status_code == 403
 
 
-def test_accommodations_can_be_mended_and_plans_cannot(eve: Any, ben: Any, login: Any) -> None:
+def test_accommodations_can_be_mended_and_plans_cannot(eve: Any, as_eve: Any, ben: Any) -> None:
     eve.is_superuser = True
     eve.save()
-    client, person = login(eve), annotator_of(ben)
+    person = annotator_of(ben)
     url = reverse("admin:annotation_annotator_change", args=[person.pk])
     data = {"label": "Ben", "limit_factor": "1.50", "may_paste": "on", "accommodation_note": "dictates"}
-    assert client.post(url, data).status_code == 302
+    assert as_eve.post(url, data).status_code == 302
     person.refresh_from_db()
     assert (str(person.limit_factor), person.may_paste) == ("1.50", True)
     plan = make_writing_study(haystack=make_haystack(key="other")).writing_plan
     assert (
-        client.post(reverse("admin:annotation_writingplan_change", args=[plan.pk]), {"limit_ms": 1}).status_code
+        as_eve.post(reverse("admin:annotation_writingplan_change", args=[plan.pk]), {"limit_ms": 1}).status_code
         == 403
     )

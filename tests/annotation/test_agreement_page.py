@@ -43,12 +43,6 @@ def study(world: None, db: None) -> Study:
     return Study.objects.get()
 
 
-@pytest.fixture
-def client(ada: Any, login: Any) -> Client:
-    found: Client = login(ada)
-    return found
-
-
 def address(study: Study, part: str = "", *args: str) -> str:
     name = "study-agreement-rows" if part == "-rows" else f"study-figures{part}"
     return reverse(f"annotation:{name}", args=[study.uid, *args])
@@ -60,8 +54,8 @@ def text(client: Client, url: str) -> str:
     return response.content.decode()
 
 
-def test_people_come_first_and_judges_below_on_the_same_items(client: Client, study: Study) -> None:
-    shown = text(client, address(study))
+def test_people_come_first_and_judges_below_on_the_same_items(as_ada: Any, study: Study) -> None:
+    shown = text(as_ada, address(study))
     places = [shown.index(part) for part in ('class="answer"', "Randolph&#x27;s κ (q = 3)", 'id="without"')]
     assert places == sorted(places)
     assert "People agree on 68 % of pairs of labels, κ 0.51 (95 % CI 0." in shown
@@ -69,41 +63,41 @@ def test_people_come_first_and_judges_below_on_the_same_items(client: Client, st
     assert "6 subtopics (resampled" in shown
     assert "data version" in shown
     assert 'id="judges"' not in shown
-    shown = text(client, f"{address(study)}?view=judges")
+    shown = text(as_ada, f"{address(study)}?view=judges")
     assert "kind agrees best with people: Pearson 0.59" in shown
     assert "strict is statistically tied with it." in shown
     assert shown.index("People among themselves") < shown.index("kind</a>")
     for view, said in (("bias", "Length: "), ("systems", "the highest score (")):
-        shown = text(client, f"{address(study)}?view={view}")
+        shown = text(as_ada, f"{address(study)}?view={view}")
         assert said in shown
         assert shown.count("<svg") >= 1
 
 
-def test_the_figures_on_the_page_are_those_of_the_command(client: Client, study: Study) -> None:
+def test_the_figures_on_the_page_are_those_of_the_command(as_ada: Any, study: Study) -> None:
     judges = json_of("report", "judges", "--study", study.name)
-    found = json.loads(client.get(address(study, "-file", "figures.json")).content)
+    found = json.loads(as_ada.get(address(study, "-file", "figures.json")).content)
     assert found["judges"] == judges
     assert found["people"] == json_of("report", "agreement", "--study", study.name)
     assert found["bias"] == json_of("report", "bias", "--study", study.name)
 
 
-def test_a_figure_shows_its_value_and_interval(client: Client, study: Study) -> None:
-    found = json.loads(client.get(address(study, "-file", "figures.json")).content)
+def test_a_figure_shows_its_value_and_interval(as_ada: Any, study: Study) -> None:
+    found = json.loads(as_ada.get(address(study, "-file", "figures.json")).content)
     row = found["judges"][0]
     interval = row["intervals"]["pearson"]
-    shown = text(client, f"{address(study)}?view=judges")
+    shown = text(as_ada, f"{address(study)}?view=judges")
     assert f"{row['pearson']:.3f}" in shown
     assert f"{interval['low']:.3f} – {interval['high']:.3f}".replace("-", "−") in shown
 
 
-def test_few_items_carry_a_badge_and_what_is_undefined_a_reason(client: Client, ada: Any) -> None:
+def test_few_items_carry_a_badge_and_what_is_undefined_a_reason(as_ada: Any, ada: Any) -> None:
     few = make_summaries(n=4, dataset="buoys")
     small = make_labelled_study(summaries=few, people=("anna",), judges=("one",), name="Small", researcher=ada)
-    shown = text(client, f"{address(small)}?view=judges")
+    shown = text(as_ada, f"{address(small)}?view=judges")
     assert "too few to interpret" in shown
     assert shown.count("‡ Too few items to interpret") == 1
     assert "imported predictions come without their usage" in shown
-    shown = text(client, address(small))
+    shown = text(as_ada, address(small))
     assert "No item has labels from two annotators" in shown
 
 
@@ -115,37 +109,37 @@ def test_without_labels_the_page_says_what_to_do(login: Any) -> None:
     assert "Figures appear with the first labels" in text(client, address(empty))
 
 
-def test_without_judges_the_people_are_shown_alone(client: Client, ada: Any) -> None:
+def test_without_judges_the_people_are_shown_alone(as_ada: Any, ada: Any) -> None:
     alone = make_labelled_study(summaries=make_summaries(dataset="buoys"), judges=(), name="Alone", researcher=ada)
-    assert "People agree on" in text(client, address(alone))
-    shown = text(client, f"{address(alone)}?view=judges")
+    assert "People agree on" in text(as_ada, address(alone))
+    shown = text(as_ada, f"{address(alone)}?view=judges")
     assert "“manage.py run_judge” runs the offline judge" in shown
 
 
-def test_filters_change_the_figures_and_stand_in_the_caption(client: Client, study: Study) -> None:
-    shown = text(client, f"{address(study)}?summarizer=alpha&annotator={Annotator.objects.get(label='anna').uid}")
+def test_filters_change_the_figures_and_stand_in_the_caption(as_ada: Any, study: Study) -> None:
+    shown = text(as_ada, f"{address(study)}?summarizer=alpha&annotator={Annotator.objects.get(label='anna').uid}")
     assert "18 items" in shown
     assert "filter: alpha, anna" in " ".join(shown.split())
-    assert "No label is left under these filters" in text(client, f"{address(study)}?domain=nowhere")
-    assert "12 summaries" in text(client, f"{address(study)}?clusters=summaries")
-    assert text(client, f"{address(study)}?reference=nobody&guideline=x&measure=x&judge=x")
-    assert "the label most annotators gave" in text(client, f"{address(study)}?view=judges&reference=majority")
+    assert "No label is left under these filters" in text(as_ada, f"{address(study)}?domain=nowhere")
+    assert "12 summaries" in text(as_ada, f"{address(study)}?clusters=summaries")
+    assert text(as_ada, f"{address(study)}?reference=nobody&guideline=x&measure=x&judge=x")
+    assert "the label most annotators gave" in text(as_ada, f"{address(study)}?view=judges&reference=majority")
 
 
-def test_a_filter_keeps_the_order_of_every_table(client: Client, study: Study) -> None:
+def test_a_filter_keeps_the_order_of_every_table(as_ada: Any, study: Study) -> None:
     orders = {"judges-sort": "-pearson", "pairs-sort": "-n", "without-sort": "without"}
-    shown = text(client, f"{address(study)}?{urlencode(orders)}")
+    shown = text(as_ada, f"{address(study)}?{urlencode(orders)}")
     form = shown[shown.index('id="look"') : shown.index("</form>", shown.index('id="look"'))]
     assert dict(re.findall(r'<input type="hidden" name="(\S+)" value="(\S*)">', form)) == orders
 
 
-def test_judges_are_taken_by_their_labels_or_by_what_they_expect(client: Client, study: Study) -> None:
-    assert "Judges scored by" not in text(client, address(study))
+def test_judges_are_taken_by_their_labels_or_by_what_they_expect(as_ada: Any, study: Study) -> None:
+    assert "Judges scored by" not in text(as_ada, address(study))
     Verdict.objects.filter(judge__name="strict", coverage="partial").update(p_partial=0.3, p_full=0.1)
     forget_all()
-    assert "Judges scored by" in text(client, f"{address(study)}?score=luck")
+    assert "Judges scored by" in text(as_ada, f"{address(study)}?score=luck")
     url = address(study, "-file", "figures.json")
-    found = {score: client.get(f"{url}?score={score}").json() for score in ("label", "expected")}
+    found = {score: as_ada.get(f"{url}?score={score}").json() for score in ("label", "expected")}
 
     def rows(part: str, name: str) -> list[Any]:
         return [next(row for row in values[part] if row["judge"] == name) for values in found.values()]
@@ -165,50 +159,50 @@ def test_judges_are_taken_by_their_labels_or_by_what_they_expect(client: Client,
     assert json_of("report", "judges", "--study", study.name, "--score", "expected") == found["expected"]["judges"]
 
 
-def test_htmx_gets_the_figures_without_the_frame(client: Client, study: Study) -> None:
-    part = client.get(address(study), headers={"HX-Request": "true"}).content.decode()
+def test_htmx_gets_the_figures_without_the_frame(as_ada: Any, study: Study) -> None:
+    part = as_ada.get(address(study), headers={"HX-Request": "true"}).content.decode()
     assert part.strip().startswith('<div id="figures" class="figures">')
 
 
-def test_rows_behind_a_figure_are_sorted_by_dispute(client: Client, study: Study) -> None:
-    response = client.get(address(study, "-rows"))
+def test_rows_behind_a_figure_are_sorted_by_dispute(as_ada: Any, study: Study) -> None:
+    response = as_ada.get(address(study, "-rows"))
     disputes = [row.dispute for row in response.context["rows"]]
     assert disputes == sorted(disputes, reverse=True)
     assert min(disputes) > 0
     assert "The ferry leaves at six" in response.content.decode()
 
 
-def test_a_cell_of_a_confusion_matrix_leads_to_its_rows(client: Client, study: Study) -> None:
+def test_a_cell_of_a_confusion_matrix_leads_to_its_rows(as_ada: Any, study: Study) -> None:
     judge = Judge.objects.get(name="kind")
-    found = json.loads(client.get(address(study, "-file", "figures.json")).content)
+    found = json.loads(as_ada.get(address(study, "-file", "figures.json")).content)
     confusion = next(row for row in found["judges"] if row["judge"] == "kind")["confusion"]
     label = max(confusion["none"], key=lambda one: confusion["none"][one])
     url = f"{address(study, '-rows')}?between={judge.uid}&human=none&verdict={label}"
-    rows = client.get(url).context["rows"]
+    rows = as_ada.get(url).context["rows"]
     assert rows
     for row in rows:
         said = {one.name: one.label for one in row.answers}
         assert said["kind"] == label
         assert "none" in {said.get(name) for name in ("anna", "bert", "cora")}
-    apart = client.get(f"{address(study, '-rows')}?between={judge.uid}").context["rows"]
+    apart = as_ada.get(f"{address(study, '-rows')}?between={judge.uid}").context["rows"]
     assert all(len({one.label for one in row.answers if one.name != "strict"}) > 1 for row in apart)
 
 
-def test_a_pair_of_people_leads_to_the_rows_on_which_they_differ(client: Client, study: Study) -> None:
-    sheet = client.get(address(study)).context["sheet"]
+def test_a_pair_of_people_leads_to_the_rows_on_which_they_differ(as_ada: Any, study: Study) -> None:
+    sheet = as_ada.get(address(study)).context["sheet"]
     pair = sheet.table("pairs").rows[0]
     [of_first] = [row for row in sheet.table("matrix").rows if row.names[0] == pair.names[0]]
     cell = of_first.cell(pair.names[1])
-    rows = client.get(cell.url).context["page"].paginator.object_list
+    rows = as_ada.get(cell.url).context["page"].paginator.object_list
     assert len(rows) == round((1 - pair.number("percent")) * pair.number("n"))
     assert cell.value == pair.value("randolph")
 
 
-def test_pages_of_rows_can_be_turned(client: Client, ada: Any) -> None:
+def test_pages_of_rows_can_be_turned(as_ada: Any, ada: Any) -> None:
     many = make_summaries(n=20, dataset="buoys")
     large = make_labelled_study(summaries=many, name="Large", researcher=ada, noise=0.9)
-    first = client.get(address(large, "-rows"))
-    second = client.get(f"{address(large, '-rows')}?page=2")
+    first = as_ada.get(address(large, "-rows"))
+    second = as_ada.get(f"{address(large, '-rows')}?page=2")
     items = [{(row.insight_uid, row.summary_uid) for row in page.context["rows"]} for page in (first, second)]
     assert len(items[0]) == 20
     assert not items[0] & items[1]
@@ -221,47 +215,47 @@ def test_pages_of_rows_can_be_turned(client: Client, ada: Any) -> None:
         *("confusion-1.csv", "differences.csv", "bias-summarizers.csv", "bias-length.csv", "ranking.csv"),
     ],
 )
-def test_every_table_downloads_as_csv(client: Client, study: Study, name: str) -> None:
-    response = client.get(address(study, "-file", name))
-    rows = list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))  # type: ignore[attr-defined]
+def test_every_table_downloads_as_csv(as_ada: Any, study: Study, name: str) -> None:
+    response = as_ada.get(address(study, "-file", name))
+    rows = list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))
     assert len(rows) > 1
     assert all(None not in row for row in rows)
 
 
-def test_what_is_undefined_is_empty_with_a_reason_in_csv(client: Client, study: Study) -> None:
-    response = client.get(address(study, "-file", "figures.csv"))
-    rows = list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))  # type: ignore[attr-defined]
+def test_what_is_undefined_is_empty_with_a_reason_in_csv(as_ada: Any, study: Study) -> None:
+    response = as_ada.get(address(study, "-file", "figures.csv"))
+    rows = list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))
     cost = next(row for row in rows if row["figure"] == "cost" and row["row"] == "kind")
     assert (cost["value"], cost["reason"]) == ("", "imported predictions come without their usage")
 
 
 @pytest.mark.parametrize("stem", ["forest", "scatter", "difference"])
 @pytest.mark.parametrize("file_format", ["svg", "png", "pdf"])
-def test_every_chart_downloads(client: Client, study: Study, stem: str, file_format: str) -> None:
-    response = client.get(address(study, "-file", f"{stem}.{file_format}"))
+def test_every_chart_downloads(as_ada: Any, study: Study, stem: str, file_format: str) -> None:
+    response = as_ada.get(address(study, "-file", f"{stem}.{file_format}"))
     assert response.status_code == 200
     assert response.content.startswith({"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF"}[file_format])
 
 
 @pytest.mark.parametrize("name", ["nothing.csv", "forest.gif", "x", "judges.json"])
-def test_an_unknown_file_is_not_found(client: Client, study: Study, name: str) -> None:
-    assert client.get(address(study, "-file", name)).status_code == 404
+def test_an_unknown_file_is_not_found(as_ada: Any, study: Study, name: str) -> None:
+    assert as_ada.get(address(study, "-file", name)).status_code == 404
 
 
-def test_looking_records_that_insights_were_seen(client: Client, study: Study, ada: Any) -> None:
-    text(client, address(study))
+def test_looking_records_that_insights_were_seen(as_ada: Any, study: Study, ada: Any) -> None:
+    text(as_ada, address(study))
     assert list(Exposure.objects.values_list("user", "haystack__key", "reason")) == [(ada.pk, "ferries", "page")]
 
 
-def test_a_new_label_or_verdict_shows_at_once(client: Client, study: Study) -> None:
-    first = text(client, f"{address(study)}?view=judges")
+def test_a_new_label_or_verdict_shows_at_once(as_ada: Any, study: Study) -> None:
+    first = text(as_ada, f"{address(study)}?view=judges")
     Verdict.objects.filter(judge__name="kind").delete()
-    second = text(client, f"{address(study)}?view=judges")
+    second = text(as_ada, f"{address(study)}?view=judges")
     assert "kind</a>" in first
     assert "kind</a>" not in second
 
 
-def test_a_judge_asked_again_is_compared_with_itself(client: Client, study: Study, now: Any) -> None:
+def test_a_judge_asked_again_is_compared_with_itself(as_ada: Any, study: Study, now: Any) -> None:
     first = list(Verdict.objects.filter(judge__name="kind"))
     for place, verdict in enumerate(first):
         same = place % 4 != 0
@@ -276,14 +270,14 @@ def test_a_judge_asked_again_is_compared_with_itself(client: Client, study: Stud
             is_imported=True,
             created_at=now,
         )
-    [row] = rows_shown(client, address(study), "consistency")
+    [row] = rows_shown(as_ada, address(study), "consistency")
     assert (row.names, row.value("repeats"), row.value("n")) == (("kind",), 2, 36)
     assert row.number("percent") == pytest.approx(27 / 36)
-    found = json.loads(client.get(address(study, "-file", "figures.json")).content)
+    found = json.loads(as_ada.get(address(study, "-file", "figures.json")).content)
     assert found["consistency"][0]["percent"] == row.number("percent")
 
 
-def test_a_model_judge_costs_what_its_calls_cost(client: Client, study: Study, now: Any) -> None:
+def test_a_model_judge_costs_what_its_calls_cost(as_ada: Any, study: Study, now: Any) -> None:
     judge = Judge.objects.get(name="kind")
     Judge.objects.filter(pk=judge.pk).update(kind="openai")
     run = JudgeRun.objects.create(judge=judge, created_at=now)
@@ -302,7 +296,7 @@ def test_a_model_judge_costs_what_its_calls_cost(client: Client, study: Study, n
     forget_all()  # nothing but this test changes the kind of a judge
 
     def cost() -> Any:
-        rows = rows_shown(client, address(study), "judges")
+        rows = rows_shown(as_ada, address(study), "judges")
         return next(row.value("cost") for row in rows if row.names[0] == "kind")
 
     assert "no price for sparrow" in cost().undefined_reason
@@ -318,48 +312,48 @@ def test_labels_imported_for_everybody_are_read_by_every_researcher(login: Any) 
 
 
 def test_labels_of_several_studies_are_listed_and_never_mixed(
-    client: Client, study: Study, ada: Any, login: Any
+    as_ada: Any, study: Study, ada: Any, login: Any
 ) -> None:
     boats = make_labelled_study(summaries=make_summaries(n=6, dataset="boats"), name="Boats", researcher=ada)
-    shown = text(client, ALL)
+    shown = text(as_ada, ALL)
     for one, n_items in ((study, 36), (boats, 18)):
         assert f'<a href="{address(one)}">{one.name}</a>' in shown
         assert f"{n_items} insights of summaries" in shown
     assert "54 insights" not in shown
-    found = json.loads(client.get(address(boats, "-file", "figures.json")).content)
+    found = json.loads(as_ada.get(address(boats, "-file", "figures.json")).content)
     assert f"{found['people']['randolph']:.3f}" in shown
-    assert client.get(f"{ALL}rows/").status_code == 404
-    assert client.get(f"{ALL}files/figures.json").status_code == 404
-    assert "18 items" in text(client, f"{ALL}?dataset=boats")
-    assert client.get(f"{ALL}?dataset=nothing").status_code == 404
+    assert as_ada.get(f"{ALL}rows/").status_code == 404
+    assert as_ada.get(f"{ALL}files/figures.json").status_code == 404
+    assert "18 items" in text(as_ada, f"{ALL}?dataset=boats")
+    assert as_ada.get(f"{ALL}?dataset=nothing").status_code == 404
 
 
-def test_a_data_set_with_several_studies_is_one_comparison(client: Client, study: Study, ada: Any) -> None:
+def test_a_data_set_with_several_studies_is_one_comparison(as_ada: Any, study: Study, ada: Any) -> None:
     again = make_labelled_study(
         summaries=list(Summary.objects.all()), people=("dora",), judges=(), name="Again", researcher=ada
     )
-    assert f"{ALL}?dataset=ferries" in text(client, ALL)
-    shown = text(client, f"{ALL}?dataset=ferries")
+    assert f"{ALL}?dataset=ferries" in text(as_ada, ALL)
+    shown = text(as_ada, f"{ALL}?dataset=ferries")
     assert "4 annotators" in shown
     assert '<input type="hidden" name="dataset" value="ferries">' in shown
-    assert again.name in text(client, ALL)
+    assert again.name in text(as_ada, ALL)
 
 
-def test_the_list_holds_only_what_one_may_see(study: Study, ada: Any, eve: Any, login: Any) -> None:
+def test_the_list_holds_only_what_one_may_see(study: Study, ada: Any, eve: Any, as_eve: Any, login: Any) -> None:
     others = text(login(make_user("rita", "researcher")), ALL)
     assert study.name not in others
     assert "No labels yet" in others
     for person in (ada, eve):
         assert study.name in text(login(person), ALL)
-    assert login(eve).get(address(study, "-file", "figures.json")).status_code == 200
+    assert as_eve.get(address(study, "-file", "figures.json")).status_code == 200
 
 
-def test_a_writing_study_has_its_scores_there(client: Client, ada: Any) -> None:
+def test_a_writing_study_has_its_scores_there(as_ada: Any, ada: Any) -> None:
     writing = make_writing_study(researcher=ada)
-    assert "No session has begun yet" in client.get(address(writing), follow=True).text
+    assert "No session has begun yet" in as_ada.get(address(writing), follow=True).text
 
 
-def test_labels_made_elsewhere_have_the_same_page(client: Client, tmp_path: Any, ada: Any) -> None:
+def test_labels_made_elsewhere_have_the_same_page(as_ada: Any, tmp_path: Any, ada: Any) -> None:
     rows = ["annotator,item,label"]
     rows += [f"{who},item-{n},{'good' if n % 3 else 'bad'}" for n in range(12) for who in ("a", "b")]
     rows += ["c,item-1,bad"]
@@ -367,29 +361,29 @@ def test_labels_made_elsewhere_have_the_same_page(client: Client, tmp_path: Any,
     path.write_text("\n".join(rows))
     call_command("import_labels", str(path), "--study", "Elsewhere", "--researcher", "ada", stdout=io.StringIO())
     study = Study.objects.get(name="Elsewhere")
-    assert "12 items" in text(client, address(study))
-    assert "imported without texts" in text(client, f"{address(study)}?view=judges")
-    assert "item-1" in text(client, address(study, "-rows"))
+    assert "12 items" in text(as_ada, address(study))
+    assert "imported without texts" in text(as_ada, f"{address(study)}?view=judges")
+    assert "item-1" in text(as_ada, address(study, "-rows"))
 
 
-def test_rows_lead_to_summaries_of_systems_and_name_those_of_sessions(client: Client, study: Study) -> None:
-    shown = text(client, address(study, "-rows"))
+def test_rows_lead_to_summaries_of_systems_and_name_those_of_sessions(as_ada: Any, study: Study) -> None:
+    shown = text(as_ada, address(study, "-rows"))
     assert "/corpora/summaries/" in shown
     for summary in Summary.objects.all():
         Summary.objects.filter(pk=summary.pk).update(origin="session", text_sha256=str(summary.pk))
     forget_all()
-    shown = text(client, address(study, "-rows"))
+    shown = text(as_ada, address(study, "-rows"))
     assert "/corpora/summaries/" not in shown
     assert "alpha" in shown
 
 
-def test_the_page_takes_the_same_queries_whatever_the_size(client: Client, study: Study, ada: Any) -> None:
+def test_the_page_takes_the_same_queries_whatever_the_size(as_ada: Any, study: Study, ada: Any) -> None:
     for_page = 17
-    assert cost_of(client, address(study)) == for_page
+    assert cost_of(as_ada, address(study)) == for_page
     many = ("anna", "bert", "cora", "dora", "emil")
     larger = make_labelled_study(
         summaries=make_summaries(n=40, dataset="boats"), people=many, judges=many, name="Larger", researcher=ada
     )
-    assert cost_of(client, address(larger)) == for_page
+    assert cost_of(as_ada, address(larger)) == for_page
     # The studies of a data set have to be asked for, and whether there are labels without one.
-    assert cost_of(client, f"{ALL}?dataset=boats") == for_page + 2
+    assert cost_of(as_ada, f"{ALL}?dataset=boats") == for_page + 2

@@ -37,12 +37,6 @@ def study(ada: Any) -> Study:
     return make_labelled_study(summaries=summaries, judges=("owl", "crow"), researcher=ada, noise=0.2)
 
 
-@pytest.fixture
-def client(ada: Any, login: Any) -> Client:
-    found: Client = login(ada)
-    return found
-
-
 def address(study: Study, *name: str) -> str:
     return reverse(f"annotation:study-approvals{'-file' if name else ''}", args=[study.uid, *name])
 
@@ -66,8 +60,8 @@ def record(client: Client, study: Study, judge: str, **more: Any) -> Any:
     return client.post(address, {"judge": uid(judge), **more}, follow=True)
 
 
-def test_the_page_answers_for_one_judge_and_lists_all(client: Client, study: Study) -> None:
-    page = shown(client, address(study), judge=uid("owl"))
+def test_the_page_answers_for_one_judge_and_lists_all(as_ada: Any, study: Study) -> None:
+    page = shown(as_ada, address(study), judge=uid("owl"))
     assert "Bias: judge − people, mean over subtopics" in page
     assert re.search(r"owl is (not )?safe for absolute scores|whether owl is safe for absolute scores", page)
     assert "Coverage of 4 systems on 6 subtopics, labelled by 3 annotators." in page
@@ -75,8 +69,8 @@ def test_the_page_answers_for_one_judge_and_lists_all(client: Client, study: Stu
     assert Exposure.objects.filter(user__username="ada").exists()
 
 
-def test_page_files_and_report_have_the_same_figures(client: Client, study: Study) -> None:
-    as_file = json.loads(client.get(address(study, "figures.json")).getvalue())  # type: ignore[attr-defined]
+def test_page_files_and_report_have_the_same_figures(as_ada: Any, study: Study) -> None:
+    as_file = json.loads(as_ada.get(address(study, "figures.json")).getvalue())
     printed = report("--study", study.name)
     assert as_file["approvals"] == printed["approvals"]
     assert {row["judge"] for row in printed["approvals"]} == {"owl", "crow"}
@@ -86,9 +80,9 @@ def test_page_files_and_report_have_the_same_figures(client: Client, study: Stud
     assert row["scope"]["version"] == 1
     assert set(row["by_system"]) == set(SYSTEMS)
     assert "What it stands on" in output_of("report", "approval", "--study", study.name, "--judge", "owl")
-    latex = client.get(address(study, "parts.tex"), {"judge": uid("crow")})
+    latex = as_ada.get(address(study, "parts.tex"), {"judge": uid("crow")})
     assert latex.status_code == 200
-    card = latex.getvalue().decode()  # type: ignore[attr-defined]
+    card = latex.getvalue().decode()
     assert card.startswith(r"\begin{table*}")
     assert "Bias: judge $-$ people" in card
     assert f"Approval of the judge crow (version 1, settings crow) on {study.name}: absolute scores" in card
@@ -96,7 +90,7 @@ def test_page_files_and_report_have_the_same_figures(client: Client, study: Stud
     assert r"\label{tab:ferry-links-parts}" in card
 
 
-def test_biases_by_domain_are_compared(client: Client, study: Study) -> None:
+def test_biases_by_domain_are_compared(as_ada: Any, study: Study) -> None:
     summary = Summary.objects.order_by("pk")[0]
     here = summary.haystack
     here.domain = "ferries"
@@ -108,7 +102,7 @@ def test_biases_by_domain_are_compared(client: Client, study: Study) -> None:
     assert [(one["domain"], one["n"]) for one in row["by_domain"]] == [("bees", 3), ("ferries", 3)]
     assert row["by_domain"][0]["intervals"]["to_others"]["low"] < row["by_domain"][0]["to_others"]
     assert 0 < row["domain_p"] <= 1
-    page = shown(client, address(study), judge=uid("owl"))
+    page = shown(as_ada, address(study), judge=uid("owl"))
     assert "Bias by domain: owl" in page
     assert "Domains with the same bias would differ as much in" in page
 
@@ -120,10 +114,10 @@ def test_a_report_on_a_judge_that_is_not_there_names_those_that_are(study: Study
         report("--study", study.name, "--bias", "-3")
 
 
-def test_thresholds_come_from_the_address_and_nonsense_is_passed_over(client: Client, study: Study) -> None:
-    wide = shown(client, address(study), judge=uid("owl"), **WIDE)
+def test_thresholds_come_from_the_address_and_nonsense_is_passed_over(as_ada: Any, study: Study) -> None:
+    wide = shown(as_ada, address(study), judge=uid("owl"), **WIDE)
     assert "owl is safe for absolute scores: it is within 50 points" in wide
-    odd = shown(client, address(study), judge="nobody", bias="nan", spread="<script>", concordance="-1")
+    odd = shown(as_ada, address(study), judge="nobody", bias="nan", spread="<script>", concordance="-1")
     assert "≤ 5" in odd
 
 
@@ -149,7 +143,7 @@ def test_a_judge_that_repeats_people_is_safe_and_an_opposite_one_is_not(study: S
     assert found["contrary"]["ranking"]["verdict"] == "not safe"
 
 
-def test_a_jury_counts_as_fewer_votes_than_it_has_members(client: Client, study: Study) -> None:
+def test_a_jury_counts_as_fewer_votes_than_it_has_members(as_ada: Any, study: Study) -> None:
     members = [uid("owl"), uid("crow")]
     jury = Judge.objects.create(
         name="both",
@@ -164,22 +158,22 @@ def test_a_jury_counts_as_fewer_votes_than_it_has_members(client: Client, study:
     row = report("--study", study.name, "--judge", "both")["approvals"][0]
     assert row["votes"]["members"] == 2
     assert 1 <= row["votes"]["effective"] <= 2
-    assert "members err alike" in shown(client, address(study), judge=uid("both"))
+    assert "members err alike" in shown(as_ada, address(study), judge=uid("both"))
     page = reverse("benchmarks:judge-detail", args=[uid("both")])
-    assert f"so they count as {row['votes']['effective']:.1f} independent judges" in shown(client, page)
-    assert f"on {row['votes']['n_items']} labelled insights" in shown(client, page)
+    assert f"so they count as {row['votes']['effective']:.1f} independent judges" in shown(as_ada, page)
+    assert f"on {row['votes']['n_items']} labelled insights" in shown(as_ada, page)
     run = JudgeRun.objects.create(judge=jury, state="done", reason="test", created_at=NOW)
-    assert "independent judges" in shown(client, reverse("benchmarks:judge-run", args=[run.uid]))
+    assert "independent judges" in shown(as_ada, reverse("benchmarks:judge-run", args=[run.uid]))
     CoverageLabel.objects.all().delete()
-    assert "Not known: people have labelled nothing" in shown(client, page)
+    assert "Not known: people have labelled nothing" in shown(as_ada, page)
 
 
 # On record
 
 
-def test_an_approval_on_record_is_shown_with_who_and_when_in_the_audit_log(client: Client, study: Study) -> None:
-    assert "Not recorded yet" in shown(client, address(study), judge=uid("owl"), **WIDE)
-    answer = record(client, study, "owl", **WIDE)
+def test_an_approval_on_record_is_shown_with_who_and_when_in_the_audit_log(as_ada: Any, study: Study) -> None:
+    assert "Not recorded yet" in shown(as_ada, address(study), judge=uid("owl"), **WIDE)
+    answer = record(as_ada, study, "owl", **WIDE)
     assert "The result is on record" in answer.text
     made = JudgeApproval.objects.get()
     assert (made.absolute, made.judge.name, made.study) == ("safe", "owl", study)
@@ -187,65 +181,63 @@ def test_an_approval_on_record_is_shown_with_who_and_when_in_the_audit_log(clien
     assert made.figures["thresholds"]["bias"] == 0.5
     assert made.scope["settings_sha256"] == "owl"
     assert AuditEvent.objects.get(action="approval.recorded").object_name == "owl"
-    assert f"absolute scores safe, ranking {made.ranking}." in shown(client, address(study), judge=uid("owl"))
-    record(client, study, "owl", bias="40", spread="50", concordance="50")
+    assert f"absolute scores safe, ranking {made.ranking}." in shown(as_ada, address(study), judge=uid("owl"))
+    record(as_ada, study, "owl", bias="40", spread="50", concordance="50")
     assert JudgeApproval.objects.count() == 2
 
 
-def test_beside_figures_of_some_of_the_labels_nothing_is_recorded(client: Client, study: Study) -> None:
+def test_beside_figures_of_some_of_the_labels_nothing_is_recorded(as_ada: Any, study: Study) -> None:
     imitate(study, "echo")
     button, wide = "Record this result", {"judge": uid("echo"), **WIDE}
-    assert button in shown(client, address(study), **wide)
-    assert button not in shown(client, address(study), **wide, score="expected")
+    assert button in shown(as_ada, address(study), **wide)
+    assert button not in shown(as_ada, address(study), **wide, score="expected")
 
 
-def test_not_enough_data_cannot_be_recorded(client: Client, study: Study) -> None:
+def test_not_enough_data_cannot_be_recorded(as_ada: Any, study: Study) -> None:
     Subtopic.objects.filter(number__gt=2).delete()
-    page = shown(client, address(study), judge=uid("owl"))
+    page = shown(as_ada, address(study), judge=uid("owl"))
     assert "There is not enough data to say whether owl is safe" in page
     assert "Not recorded yet" not in page
     assert "Record this" not in page
-    assert "There is not enough data to approve this judge" in record(client, study, "owl").text
+    assert "There is not enough data to approve this judge" in record(as_ada, study, "owl").text
     assert not JudgeApproval.objects.exists()
 
 
-def test_the_page_opens_with_the_best_judge_and_not_with_the_first_by_name(client: Client, study: Study) -> None:
+def test_the_page_opens_with_the_best_judge_and_not_with_the_first_by_name(as_ada: Any, study: Study) -> None:
     imitate(study, "zebra")
     CoverageLabel.objects.filter(study=study).exclude(annotator__label="anna").delete()
-    assert "zebra is safe for absolute scores" in shown(client, address(study))
-    assert "crow is safe" not in shown(client, address(study))
+    assert "zebra is safe for absolute scores" in shown(as_ada, address(study))
+    assert "crow is safe" not in shown(as_ada, address(study))
 
 
-def test_a_judge_is_tested_where_most_of_what_it_judged_is_labelled(
-    client: Client, study: Study, ada: Any
-) -> None:
-    board = client.get(reverse("annotation:leaderboard"), {"judge": uid("owl")}).text
+def test_a_judge_is_tested_where_most_of_what_it_judged_is_labelled(as_ada: Any, study: Study, ada: Any) -> None:
+    board = as_ada.get(reverse("annotation:leaderboard"), {"judge": uid("owl")}).text
     test = reverse("annotation:approval-test", args=[uid("owl")])
     assert f'href="{test}">Test owl' in flat(board)
-    answer = client.get(test)
+    answer = as_ada.get(test)
     assert answer["Location"] == f"{reverse('annotation:approvals')}?dataset=ferries&judge={uid('owl')}"
     Haystack.objects.update(dataset="")
-    assert client.get(test)["Location"] == f"{address(study)}?judge={uid('owl')}"
+    assert as_ada.get(test)["Location"] == f"{address(study)}?judge={uid('owl')}"
     CoverageLabel.objects.all().delete()
-    assert "People have labelled nothing that owl judged" in client.get(test, follow=True).text
+    assert "People have labelled nothing that owl judged" in as_ada.get(test, follow=True).text
 
 
 @pytest.mark.parametrize("page", ["licences/?dataset=ferries&judge=x", "studies/{uid}/licences/files/x.json"])
-def test_addresses_of_before_lead_on(client: Client, study: Study, page: str) -> None:
+def test_addresses_of_before_lead_on(as_ada: Any, study: Study, page: str) -> None:
     old = f"/{page.format(uid=study.uid)}"
-    answer = client.get(old)
+    answer = as_ada.get(old)
     assert (answer.status_code, answer["Location"]) == (301, old.replace("licences", "approvals"))
 
 
 def test_an_approval_on_labels_that_one_may_not_see_is_named_without_a_link(
-    client: Client, study: Study, login: Any, django_user_model: Any
+    as_ada: Any, study: Study, login: Any, django_user_model: Any
 ) -> None:
     url = reverse("annotation:approval-record-dataset")
-    assert client.post(url, {"dataset": "ferries", "judge": uid("owl"), **WIDE}).status_code == 302
+    assert as_ada.post(url, {"dataset": "ferries", "judge": uid("owl"), **WIDE}).status_code == 302
     other = django_user_model.objects.create_user("gus", password="x")
     other.groups.add(Group.objects.get(name="researcher"))
     here = f"{reverse('annotation:approvals')}?dataset=ferries"
-    for reader, is_linked in ((client, True), (login(other), False)):
+    for reader, is_linked in ((as_ada, True), (login(other), False)):
         page = reader.get(reverse("annotation:leaderboard"), {"judge": uid("owl")}).content.decode()
         assert "owl was tested on" in page or "owl is approved" in page or "owl is not approved: not" in page
         assert (here in page) is is_linked
@@ -259,41 +251,41 @@ def test_a_stranger_sees_and_records_nothing(study: Study, dot: Any, ben: Any, l
 
 
 def test_an_approval_expires_with_the_version_of_the_judge_and_leaderboards_say_why(
-    client: Client, study: Study
+    as_ada: Any, study: Study
 ) -> None:
     first, leaderboard = imitate(study, "echo"), reverse("annotation:leaderboard")
     page = {"judge": str(first.uid)}
-    assert "No judge is approved for these data yet. Test echo" in shown(client, leaderboard, **page)
-    record(client, study, "echo", **WIDE)
-    assert "echo is approved: safe for absolute scores and for ranking" in shown(client, leaderboard, **page)
-    owl = shown(client, leaderboard, judge=uid("owl"))
+    assert "No judge is approved for these data yet. Test echo" in shown(as_ada, leaderboard, **page)
+    record(as_ada, study, "echo", **WIDE)
+    assert "echo is approved: safe for absolute scores and for ranking" in shown(as_ada, leaderboard, **page)
+    owl = shown(as_ada, leaderboard, judge=uid("owl"))
     assert "echo is approved for these data, this judge is not. Test owl" in owl
     JudgeApproval.objects.update(scope=JudgeApproval.objects.get().scope | {"lowest": 0.9, "highest": 0.9})
     assert re.search(
         r"No judge is approved for these data yet. echo was tested on \S+, which does not hold here: \d rows",
-        shown(client, leaderboard, **page),
+        shown(as_ada, leaderboard, **page),
     )
     second = Judge.objects.create(
         name="echo", version=2, kind="imported", config_sha256="other settings", created_at=NOW
     )
     Verdict.objects.filter(judge=first).update(judge=second)
     forget_all()
-    expired_line = shown(client, leaderboard, judge=str(second.uid))
+    expired_line = shown(as_ada, leaderboard, judge=str(second.uid))
     assert (
         "does not hold here: it is of version 1 of the judge, with other settings than version 2" in expired_line
     )
-    own = shown(client, address(study), judge=str(second.uid))
+    own = shown(as_ada, address(study), judge=str(second.uid))
     assert "Expired" in own
-    anew = shown(client, leaderboard, judge=str(second.uid))
+    anew = shown(as_ada, leaderboard, judge=str(second.uid))
     assert re.search(r"echo v2 was tested on \S+: \D+ for absolute scores", anew), "the newer test is told"
 
 
-def test_the_approvals_of_a_dataset_are_on_a_page_of_their_own(client: Client, study: Study) -> None:
+def test_the_approvals_of_a_dataset_are_on_a_page_of_their_own(as_ada: Any, study: Study) -> None:
     page = reverse("annotation:approvals")
-    assert "owl" in shown(client, page, dataset="ferries")
-    assert client.get(page, {"dataset": "elsewhere"}).status_code == 404
-    assert client.get(page).status_code == 404
-    recorded = client.post(
+    assert "owl" in shown(as_ada, page, dataset="ferries")
+    assert as_ada.get(page, {"dataset": "elsewhere"}).status_code == 404
+    assert as_ada.get(page).status_code == 404
+    recorded = as_ada.post(
         reverse("annotation:approval-record-dataset"),
         {"dataset": "ferries", "judge": uid("owl"), **WIDE},
         follow=True,
@@ -301,55 +293,55 @@ def test_the_approvals_of_a_dataset_are_on_a_page_of_their_own(client: Client, s
     assert recorded.status_code == 200
     made = JudgeApproval.objects.get()
     assert (made.study, made.dataset) == (None, "ferries")
-    file = client.get(reverse("annotation:approvals-file", args=["figures.json"]), {"dataset": "ferries"})
-    assert json.loads(file.getvalue())["n_annotators"] == 3  # type: ignore[attr-defined]
+    file = as_ada.get(reverse("annotation:approvals-file", args=["figures.json"]), {"dataset": "ferries"})
+    assert json.loads(file.getvalue())["n_annotators"] == 3
 
 
 def test_an_approval_expires_and_loses_its_figures_with_labels_that_are_removed(
-    client: Client, study: Study, ada: Any
+    as_ada: Any, study: Study, ada: Any
 ) -> None:
     elsewhere = make_labelled_study(
         summaries=list(Summary.objects.all()), judges=(), researcher=ada, name="elsewhere", people=("emil", "fay")
     )
     for one in (study, elsewhere):
-        record(client, one, "owl", **WIDE)
-    client.post(reverse("annotation:approval-record-dataset"), {"dataset": "ferries", "judge": uid("owl"), **WIDE})
+        record(as_ada, one, "owl", **WIDE)
+    as_ada.post(reverse("annotation:approval-record-dataset"), {"dataset": "ferries", "judge": uid("owl"), **WIDE})
     anna = Annotator.objects.get(label="anna")
     remove_work(annotator=anna, mode="deleted", by=None, now=NOW)
     left = {approval.study or approval.dataset: approval for approval in JudgeApproval.objects.all()}
     assert left[study].figures == left["ferries"].figures == {}
     assert left[elsewhere].figures["judge"] == "owl"
-    assert "labels that it stood on were removed on" in shown(client, address(study), judge=uid("owl"))
-    assert "labels that it stood" not in shown(client, address(elsewhere), judge=uid("owl"))
-    record(client, study, "owl", **WIDE)
-    assert "It does not hold any more" not in shown(client, address(study), judge=uid("owl"))
+    assert "labels that it stood on were removed on" in shown(as_ada, address(study), judge=uid("owl"))
+    assert "labels that it stood" not in shown(as_ada, address(elsewhere), judge=uid("owl"))
+    record(as_ada, study, "owl", **WIDE)
+    assert "It does not hold any more" not in shown(as_ada, address(study), judge=uid("owl"))
 
 
-def test_what_is_said_of_judges_stands_in_files_and_on_the_console(client: Client, study: Study) -> None:
+def test_what_is_said_of_judges_stands_in_files_and_on_the_console(as_ada: Any, study: Study) -> None:
     says = "owl is not approved: no test of it against people is on record."
     name = "annotation:study-figures-file"
     files = ("figures.json", "figures.csv", "judge_approvals.csv", "judges.csv", "judges.tex")
     for file in files:
-        answer = client.get(reverse(name, args=[study.uid, file]))
+        answer = as_ada.get(reverse(name, args=[study.uid, file]))
         assert says in b"".join(answer.streaming_content if answer.streaming else [answer.content]).decode(), file
     assert says in output_of("report", "results", "--study", study.name)
 
 
 def test_what_a_test_found_stands_in_the_banner_before_it_is_recorded(
-    client: Client, study: Study, login: Any, django_user_model: Any
+    as_ada: Any, study: Study, login: Any, django_user_model: Any
 ) -> None:
     imitate(study, "echo")
     CoverageLabel.objects.filter(study=study).exclude(annotator__label="anna").delete()
     agreement = reverse("annotation:study-figures", args=[study.uid])
     none = "No judge is approved for these data yet."
-    assert none in shown(client, agreement)
-    assert "echo was tested" not in shown(client, agreement)
-    shown(client, address(study), judge=uid("echo"))
-    said, tested = shown(client, agreement), r"echo was tested on \S+: safe for absolute scores and for ranking"
+    assert none in shown(as_ada, agreement)
+    assert "echo was tested" not in shown(as_ada, agreement)
+    shown(as_ada, address(study), judge=uid("echo"))
+    said, tested = shown(as_ada, agreement), r"echo was tested on \S+: safe for absolute scores and for ranking"
     assert re.search(rf"{none} {tested} \(not recorded\). What it stands on", said)
     assert "owl was tested" not in said, "only what was found safe, where there are several"
-    assert f"{address(study)}?judge={uid('echo')}" in client.get(agreement).text
-    board = shown(client, reverse("annotation:leaderboard"), judge=uid("owl"))
+    assert f"{address(study)}?judge={uid('echo')}" in as_ada.get(agreement).text
+    board = shown(as_ada, reverse("annotation:leaderboard"), judge=uid("owl"))
     assert re.search(rf"{none} owl was tested on \S+: (not safe|not enough data) for absolute scores", board)
     [note] = approval_notes(Judged((uid("echo"),), {"news"}))
     assert "no test of it against people is on record" in note.text, "it was not tested on news"
@@ -357,11 +349,11 @@ def test_what_a_test_found_stands_in_the_banner_before_it_is_recorded(
     other.groups.add(Group.objects.get(name="researcher"))
     [note] = approval_notes(Judged((uid("echo"),)), reader=other)
     assert (note.is_found_safe, note.url) == (True, ""), "named without a link"
-    assert record(client, study, "echo").status_code == 200
-    assert "echo is approved: safe for absolute scores and for ranking" in shown(client, agreement)
+    assert record(as_ada, study, "echo").status_code == 200
+    assert "echo is approved: safe for absolute scores and for ranking" in shown(as_ada, agreement)
     study.coveragelabels.first().delete()
-    shown(client, address(study))
-    assert "echo is approved: safe for absolute scores and for ranking" in shown(client, agreement)
+    shown(as_ada, address(study))
+    assert "echo is approved: safe for absolute scores and for ranking" in shown(as_ada, agreement)
 
 
 def test_all_judges_of_a_page_take_one_query(study: Study, ada: Any, django_assert_num_queries: Any) -> None:

@@ -41,13 +41,13 @@ def make_texts(haystack: Any) -> None:
 
 @pytest.mark.parametrize("kind", ["linking", "rating"])
 def test_where_everybody_still_has_to_write_the_study_says_so_and_leads_to_their_tasks(
-    kind: str, ada: Any, ben: Any, login: Any
+    kind: str, ada: Any, as_ada: Any, ben: Any
 ) -> None:
-    haystack, client = make_haystack(), login(ada)
+    haystack = make_haystack()
     make_texts(haystack)
     writing = make_writing_study(haystack=haystack, annotators=[ben], researcher=ada)
     make_assignment(study=writing, annotator=ben)
-    page = client.post(create(kind), form_of(kind, haystack, ben), follow=True)
+    page = as_ada.post(create(kind), form_of(kind, haystack, ben), follow=True)
     study = Study.objects.get(kind=kind)
     assert study.label_tasks.count() == 0
     assert "nobody could be given a task" in page.text
@@ -56,52 +56,50 @@ def test_where_everybody_still_has_to_write_the_study_says_so_and_leads_to_their
     address = reverse("annotation:study-assignments", args=[writing.uid])
     assert f"Ben: {why}" in flat(page.text)
     assert f'<a href="{address}">Tasks of “{writing.name}”</a>' in flat(page.text)
-    opened = client.post(reverse("annotation:study-state", args=[study.uid]), {"action": "open"}, follow=True)
+    opened = as_ada.post(reverse("annotation:study-state", args=[study.uid]), {"action": "open"}, follow=True)
     assert f"Ben: {why}" in [str(message) for message in opened.context["messages"]]
-    people = client.get(reverse("annotation:study-annotators", args=[study.uid]))
+    people = as_ada.get(reverse("annotation:study-annotators", args=[study.uid]))
     assert address in people.text
 
 
-def test_a_study_that_the_researcher_may_not_see_is_not_named(ada: Any, ben: Any, login: Any) -> None:
+def test_a_study_that_the_researcher_may_not_see_is_not_named(as_ada: Any, ben: Any) -> None:
     haystack = make_haystack()
     make_texts(haystack)
     hidden = make_writing_study(haystack=haystack, name="Hidden study", annotators=[ben])
     make_assignment(study=hidden, annotator=ben)
-    page = login(ada).post(create("linking"), form_of("linking", haystack, ben), follow=True)
+    page = as_ada.post(create("linking"), form_of("linking", haystack, ben), follow=True)
     assert "Ben: Still has to write on" in flat(page.text)
     assert "Hidden study" not in page.text
     assert str(hidden.uid) not in page.text
 
 
-def test_tasks_and_people_are_counted_where_some_get_tasks_and_some_none(
-    ada: Any, ben: Any, cleo: Any, login: Any
-) -> None:
+def test_tasks_and_people_are_counted_where_some_get_tasks_and_some_none(as_ada: Any, ben: Any, cleo: Any) -> None:
     haystack = make_haystack()
     make_texts(haystack)
     make_assignment(study=make_writing_study(haystack=haystack, annotators=[ben]), annotator=ben)
-    page = login(ada).post(create("linking"), form_of("linking", haystack, ben, cleo), follow=True)
+    page = as_ada.post(create("linking"), form_of("linking", haystack, ben, cleo), follow=True)
     assert "The study is set up: 2 tasks are assigned, to 1 person. Check it, then open it." in page.text
     assert [row.annotator.user.username for row in page.context["blocked"]] == ["ben"]
 
 
-def test_without_people_nothing_is_said_to_be_assigned(ada: Any, login: Any) -> None:
+def test_without_people_nothing_is_said_to_be_assigned(as_ada: Any) -> None:
     haystack = make_haystack()
     make_texts(haystack)
-    page = login(ada).post(create("linking"), form_of("linking", haystack), follow=True)
+    page = as_ada.post(create("linking"), form_of("linking", haystack), follow=True)
     assert "The study is set up. No tasks are assigned yet." in page.text
 
 
-def test_a_writing_study_names_who_has_seen_the_insights(ada: Any, ben: Any, login: Any, now: datetime) -> None:
+def test_a_writing_study_names_who_has_seen_the_insights(as_ada: Any, ben: Any, now: datetime) -> None:
     haystack = make_haystack()
     Exposure.objects.create(user=ben, haystack=haystack, reason="linking", first_at=now)
     data = writing_form(haystacks=[haystack.pk], annotators=[annotator_of(ben).pk], assign_now="on")
-    page = login(ada).post(create("writing"), data, follow=True)
+    page = as_ada.post(create("writing"), data, follow=True)
     assert "nobody could be given a task" in page.text
     assert "Ben: Has seen reference insights of this haystack" in flat(page.text)
 
 
 def test_who_cannot_work_is_named_with_the_reason_in_every_kind(
-    ada: Any, ben: Any, cleo: Any, dot: Any, login: Any, now: datetime
+    ada: Any, as_ada: Any, ben: Any, cleo: Any, dot: Any, now: datetime
 ) -> None:
     study = make_verification_study(questions=make_questions(2), annotators=[ben], researcher=ada)
     cleo.is_active = False
@@ -114,20 +112,20 @@ def test_who_cannot_work_is_named_with_the_reason_in_every_kind(
         withdrawn_at=now,
     )
     add_annotators(study=study, annotators=[annotator_of(cleo), annotator_of(dot)], by=ada, now=now)
-    client, address = login(ada), reverse("annotation:study", args=[study.uid])
-    text = flat(client.get(address).text)
+    address = reverse("annotation:study", args=[study.uid])
+    text = flat(as_ada.get(address).text)
     assert "2 people can be given no task:" in text
     assert "Cleo: The account is not active." in text
     assert "Dot: Withdrew consent." in text
     Study.objects.update(state="closed")
-    assert "can be given no task" not in client.get(address).text
+    assert "can be given no task" not in as_ada.get(address).text
 
 
 def test_who_comes_when_all_is_shared_out_reads_why_there_is_nothing(
-    ada: Any, ben: Any, cleo: Any, login: Any, now: datetime
+    ada: Any, as_ada: Any, ben: Any, cleo: Any, now: datetime
 ) -> None:
     study = make_linking_study(annotators=[ben], researcher=ada)
-    page = login(ada).post(
+    page = as_ada.post(
         reverse("annotation:study-annotators", args=[study.uid]),
         {"action": "people", "annotators": [annotator_of(cleo).pk]},
         follow=True,
@@ -139,7 +137,7 @@ def test_who_comes_when_all_is_shared_out_reads_why_there_is_nothing(
 
 
 @pytest.fixture
-def writing(ada: Any, ben: Any, login: Any) -> Study:
+def writing(as_ada: Any, ben: Any) -> Study:
     """One writer, who may write on one of two subtopics of a haystack."""
     haystack = make_haystack()
     data = writing_form(
@@ -149,7 +147,7 @@ def writing(ada: Any, ben: Any, login: Any) -> Study:
         allow_second_on_haystack="",
         sessions_per_subtopic="2",
     )
-    page = login(ada).post(reverse("annotation:study-create", args=["writing"]), data, follow=True)
+    page = as_ada.post(reverse("annotation:study-create", args=["writing"]), data, follow=True)
     said = [str(message) for message in page.context["messages"]]
     assert said == [
         "The study is set up: 1 task is assigned, to 1 person. Check it, then open it. "
@@ -159,36 +157,34 @@ def writing(ada: Any, ben: Any, login: Any) -> Study:
 
 
 def test_a_writing_study_says_which_sessions_have_no_writer_before_it_is_opened_and_after(
-    writing: Study, ada: Any, login: Any
+    writing: Study, as_ada: Any
 ) -> None:
-    client = login(ada)
     where = reverse("annotation:study-assign", args=[writing.uid])
     for name in ("study", "study-annotators", "study-assignments"):
-        page = flat(client.get(reverse(f"annotation:{name}", args=[writing.uid])).text)
+        page = flat(as_ada.get(reverse(f"annotation:{name}", args=[writing.uid])).text)
         assert "3 planned sessions have no writer." in page
         assert where in page
         assert "Tasks are assigned." not in page
-    opened = client.post(reverse("annotation:study-state", args=[writing.uid]), {"action": "open"}, follow=True)
+    opened = as_ada.post(reverse("annotation:study-state", args=[writing.uid]), {"action": "open"}, follow=True)
     said = [str(message) for message in opened.context["messages"]]
     assert said == ["The study is now open.", "3 planned sessions have no writer."]
 
 
-def test_a_writing_study_where_every_session_has_a_writer_says_nothing(ada: Any, ben: Any, login: Any) -> None:
+def test_a_writing_study_where_every_session_has_a_writer_says_nothing(ada: Any, as_ada: Any, ben: Any) -> None:
     study = make_writing_study(
         researcher=ada, annotators=[ben], sessions_per_subtopic=1, allow_second_on_haystack=True, state="draft"
     )
     assert work_of(study).short_of(study) == "2 planned sessions have no writer."
-    client = login(ada)
-    client.post(reverse("annotation:study-assign", args=[study.uid]))
+    as_ada.post(reverse("annotation:study-assign", args=[study.uid]))
     assert work_of(study).short_of(study) == ""
-    page = client.get(reverse("annotation:study-assignments", args=[study.uid]))
+    page = as_ada.get(reverse("annotation:study-assignments", args=[study.uid]))
     assert "Tasks are assigned." in page.text
 
 
-def test_a_study_that_is_set_up_and_opened_at_once_says_it_too(ada: Any, ben: Any, login: Any) -> None:
+def test_a_study_that_is_set_up_and_opened_at_once_says_it_too(as_ada: Any, ben: Any) -> None:
     data = writing_form(haystacks=[make_haystack().pk], annotators=[annotator_of(ben).pk], assign_now="on")
     data |= {"then": "open", "sessions_per_subtopic": "1"}
-    page = login(ada).post(reverse("annotation:study-create", args=["writing"]), data, follow=True)
+    page = as_ada.post(reverse("annotation:study-create", args=["writing"]), data, follow=True)
     assert "1 planned session has no writer." in [str(message) for message in page.context["messages"]]
 
 

@@ -34,11 +34,10 @@ def manifest_of(archive: zipfile.ZipFile) -> Any:
     return json.loads(archive.read(name))
 
 
-def test_the_page_and_the_command_give_the_same_files(topic: None, tmp_path: Path, ada: Any, login: Any) -> None:
-    client = login(ada)
-    page = flat(client.get(reverse("annotation:leaderboard-archive"), JUDGE).text)
+def test_the_page_and_the_command_give_the_same_files(topic: None, tmp_path: Path, as_ada: Any) -> None:
+    page = flat(as_ada.get(reverse("annotation:leaderboard-archive"), JUDGE).text)
     assert "verdicts by the keys of insights" in page
-    answer = client.get(reverse("annotation:leaderboard-archive-file"), JUDGE | {"licence": "CC0"})
+    answer = as_ada.get(reverse("annotation:leaderboard-archive-file"), JUDGE | {"licence": "CC0"})
     assert answer.headers["Content-Type"] == "application/zip"
     by_page = manifest_of(zipfile.ZipFile(io.BytesIO(answer.getvalue())))
     out = tmp_path / "board.zip"

@@ -56,35 +56,35 @@ def test_withdrawing_keeps_the_row_and_one_may_agree_again(ben: Any, now: dateti
     assert person.consents.count() == 2
 
 
-def test_the_page_takes_an_answer_and_gives_the_work_free(ben: Any, login: Any, now: datetime) -> None:
+def test_the_page_takes_an_answer_and_gives_the_work_free(ben: Any, as_ben: Any, now: datetime) -> None:
     make_assignment(annotator=ben, with_consent=False)
     text = consent.ensure_default_consent(now=now)
-    client, url = login(ben), reverse("annotation:consent")
+    url = reverse("annotation:consent")
     work = reverse("annotation:work")
-    assert "after you agree" in client.get(work).content.decode()
-    assert "What is recorded" in client.get(url).content.decode()
-    refused = client.post(url, {"version": text.version})
+    assert "after you agree" in as_ben.get(work).content.decode()
+    assert "What is recorded" in as_ben.get(url).content.decode()
+    refused = as_ben.post(url, {"version": text.version})
     assert refused.status_code == 422
     assert re.search("<input[^>]*autofocus[^>]*>", refused.text), (
         "the reason stands at the tick, which is in focus"
     )
     assert not consent.is_given(annotator_of(ben))
-    assert client.post(url, {"version": text.version, "agree": "on"}).headers["Location"] == work
+    assert as_ben.post(url, {"version": text.version, "agree": "on"}).headers["Location"] == work
     assert consent.is_given(annotator_of(ben))
-    assert "after you agree" not in client.get(work).content.decode()
+    assert "after you agree" not in as_ben.get(work).content.decode()
 
 
-def test_an_answer_to_an_old_page_leads_to_the_new_text(ben: Any, ada: Any, login: Any, now: datetime) -> None:
+def test_an_answer_to_an_old_page_leads_to_the_new_text(as_ben: Any, ada: Any, now: datetime) -> None:
     consent.ensure_default_consent(now=now)
     consent.publish(body="Newer.", by=ada, now=now)
     url = reverse("annotation:consent")
-    page = login(ben).post(url, {"version": "1", "agree": "on"}, follow=True).content.decode()
+    page = as_ben.post(url, {"version": "1", "agree": "on"}, follow=True).content.decode()
     assert "changed meanwhile" in page
     assert "Newer." in page
 
 
 def test_what_is_offered_stands_above_the_text_and_a_withdrawal_is_asked_first_and_remembered(
-    ada: Any, ben: Any, cleo: Any, login: Any, now: datetime
+    ada: Any, ben: Any, as_ben: Any, cleo: Any, now: datetime
 ) -> None:
     study = make_points_study(annotators=(ben, cleo))
     study.state, study.contact = "open", "lab@example.org"
@@ -92,55 +92,53 @@ def test_what_is_offered_stands_above_the_text_and_a_withdrawal_is_asked_first_a
     text = consent.ensure_default_consent(now=now)
     annotator_of(ben).consents.all().delete()
     n = study.label_tasks.filter(annotator=annotator_of(ben)).count()
-    client, url = login(ben), reverse("annotation:consent")
-    page = words(re.sub("<[^>]*>", " ", client.get(url).text))
+    url = reverse("annotation:consent")
+    page = words(re.sub("<[^>]*>", " ", as_ben.get(url).text))
     assert f"{n} key points, about {n} min" in page
     assert f"about {n * 25 / 60:.2f} USD run by lab@example.org" in page
     assert f"Full text, version {text.version} of" in page
-    client.post(url, {"version": text.version, "agree": "on"})
-    page = client.get(url).text
+    as_ben.post(url, {"version": text.version, "agree": "on"})
+    page = as_ben.get(url).text
     assert page.index("Withdraw my consent…") < page.index("Yes, withdraw my consent")
-    after = words(client.post(reverse("annotation:consent-withdraw"), follow=True).text)
+    after = words(as_ben.post(reverse("annotation:consent-withdraw"), follow=True).text)
     assert "You withdrew your consent on" in after
     assert "The text has changed" not in after
-    client.post(url, {"version": text.version, "agree": "on"})
+    as_ben.post(url, {"version": text.version, "agree": "on"})
     consent.publish(body="Newer.", by=ada, now=now)
-    assert "The text has changed since you agreed to version 1." in words(client.get(url).text)
+    assert "The text has changed since you agreed to version 1." in words(as_ben.get(url).text)
 
 
-def test_withdrawing_on_the_page_keeps_what_was_earned(ben: Any, login: Any) -> None:
+def test_withdrawing_on_the_page_keeps_what_was_earned(ben: Any, as_ben: Any) -> None:
     make_session(assignment=make_assignment(annotator=ben), state="submitted", acc_ms=3_600_000)
-    client = login(ben)
-    client.post(reverse("annotation:consent-withdraw"))
+    as_ben.post(reverse("annotation:consent-withdraw"))
     assert not consent.is_given(annotator_of(ben))
-    assert "25.00 USD" in client.get(reverse("annotation:earnings")).content.decode()
+    assert "25.00 USD" in as_ben.get(reverse("annotation:earnings")).content.decode()
 
 
 def test_the_editor_is_for_researchers_and_shows_before_it_publishes(
-    ada: Any, eve: Any, login: Any, now: datetime
+    ada: Any, as_ada: Any, as_eve: Any, now: datetime
 ) -> None:
     first = consent.ensure_default_consent(now=now)
     url = reverse("annotation:consent-edit")
-    assert login(eve).get(url).status_code == 200
-    client = login(ada)
-    assert "<em>new</em>" in client.post(url, {"body": "A *new* one", "preview": "1"}).content.decode()
+    assert as_eve.get(url).status_code == 200
+    assert "<em>new</em>" in as_ada.post(url, {"body": "A *new* one", "preview": "1"}).content.decode()
     assert consent.current_text() == first
-    client.post(url, {"body": "A *new* one"})
+    as_ada.post(url, {"body": "A *new* one"})
     assert ConsentText.objects.get(version=first.version + 1).created_by == ada
-    old = client.get(reverse("annotation:consent-version", args=[first.version])).content.decode()
+    old = as_ada.get(reverse("annotation:consent-version", args=[first.version])).content.decode()
     assert "What is recorded" in old
 
 
 def test_a_default_that_was_only_reworded_keeps_its_translation(
-    ben: Any, login: Any, now: datetime, monkeypatch: pytest.MonkeyPatch
+    ben: Any, as_ben: Any, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     former = ConsentText.objects.create(version=1, body="The same in other words.", created_at=now)
     make_assignment(annotator=ben, with_consent=False)
-    client, url = login(ben), reverse("annotation:consent")
+    url = reverse("annotation:consent")
     german = "Was aufgezeichnet wird"
-    assert german not in client.get(url, headers={"accept-language": "de"}).text
+    assert german not in as_ben.get(url, headers={"accept-language": "de"}).text
     monkeypatch.setattr(consent, "REWORDED", {hashlib.sha256(former.body.encode()).hexdigest()})
-    shown = client.get(url, headers={"accept-language": "de"}).text
+    shown = as_ben.get(url, headers={"accept-language": "de"}).text
     assert german in shown
     assert former.body in shown
 
@@ -150,36 +148,36 @@ def words(html: str) -> str:
 
 
 def test_the_default_text_promises_what_the_pages_do(
-    ada: Any, eve: Any, ben: Any, login: Any, now: datetime
+    ada: Any, as_ada: Any, as_eve: Any, ben: Any, now: datetime
 ) -> None:
     """The consent, the page that deletes a study and the one that erases a person say the same."""
     text = consent.ensure_default_consent(now=now)
     assert "You choose whether your texts and labels are deleted too" in words(text.body)
     task = make_assignment(study=make_writing_study(researcher=ada), annotator=ben, state="done")
     make_session(assignment=task, state="submitted", revisions=[(1000, "- Boats. [1]")])
-    page = login(ada).get(reverse("annotation:study-delete", args=[task.study.uid])).content.decode()
+    page = as_ada.get(reverse("annotation:study-delete", args=[task.study.uid])).content.decode()
     assert "What people wrote cannot be deleted" in page
-    page = words(login(eve).get(reverse("person-erase", args=[ben.uid])).content.decode())
+    page = words(as_eve.get(reverse("person-erase", args=[ben.uid])).content.decode())
     for choice in ("Keep, without a name", "Delete"):
         assert f"</label>{choice}" in page or f"{choice}</label>" in page or f"> {choice}" in page
     assert 'writing sessions, with their times</th><td class="num">1<' in page
 
 
 def test_a_former_default_stays_as_agreed_and_the_new_wording_is_offered(
-    ada: Any, ben: Any, login: Any, now: datetime, monkeypatch: pytest.MonkeyPatch
+    as_ada: Any, ben: Any, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     former = ConsentText.objects.create(version=1, body="We delete your work on request.", created_at=now)
     digest = hashlib.sha256(former.body.encode()).hexdigest()
-    client, address = login(ada), reverse("annotation:consent-edit")
-    assert "earlier wording" not in client.get(address).content.decode()
+    address = reverse("annotation:consent-edit")
+    assert "earlier wording" not in as_ada.get(address).content.decode()
     monkeypatch.setattr(consent, "FORMER_DEFAULTS", {digest})
     consent.give(annotator=annotator_of(ben), version=1, now=now)
-    page = client.get(address)
+    page = as_ada.get(address)
     assert "is our earlier wording" in page.content.decode()
     assert page.context["form"].initial["body"] == consent.DEFAULT_BODY
-    client.post(address, {"body": consent.DEFAULT_BODY})
+    as_ada.post(address, {"body": consent.DEFAULT_BODY})
     former.refresh_from_db()
     assert former.body == "We delete your work on request."
     assert annotator_of(ben).consents.get().text == former
     assert ConsentText.objects.first().version == 2  # type: ignore[union-attr]
-    assert "earlier wording" not in client.get(address).content.decode()
+    assert "earlier wording" not in as_ada.get(address).content.decode()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -118,10 +117,10 @@ def rows() -> dict[str, list[Any]]:
 
 
 @pytest.fixture
-def work(ben: Any, login: Any, time_machine: Any) -> Work:
+def work(ben: Any, as_ben: Any, time_machine: Any) -> Work:
     time_machine.move_to(NOW, tick=False)
     consent.ensure_default_consent(now=NOW)
-    return Work(ben, login(ben))
+    return Work(ben, as_ben)
 
 
 def test_every_address_of_an_annotator_is_known_here(work: Work, client: Client) -> None:
@@ -201,10 +200,10 @@ def test_leaving_a_study_stays_possible(work: Work) -> None:
     assert not study.memberships.current().exists()
 
 
-def test_researchers_are_not_asked(ada: Any, ben: Any, login: Callable[..., Client]) -> None:
+def test_researchers_are_not_asked(ada: Any, as_ada: Any, ben: Any) -> None:
     consent.ensure_default_consent(now=NOW)
     study = make_points_study(annotators=[ben], researcher=ada)
     consent.withdraw(annotator=annotator_of(ben), by=ben, now=NOW)
-    login(ada).post(reverse("annotation:study-state", args=[study.uid]), {"action": "close"})
+    as_ada.post(reverse("annotation:study-state", args=[study.uid]), {"action": "close"})
     study.refresh_from_db()
     assert study.state == "closed"

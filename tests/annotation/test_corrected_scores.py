@@ -68,30 +68,29 @@ def declare(client: Client, study: Study, answer: str) -> int:
     return client.post(address, {"random": answer}).status_code
 
 
-def test_a_researcher_declares_a_random_draw_and_takes_it_back(ada: Any, login: Any, study: Study) -> None:
-    client = login(ada)
-    assert NOT_RANDOM in page_of(client, study)
-    assert declare(client, study, "yes") == 302
-    shown = page_of(client, study)
+def test_a_researcher_declares_a_random_draw_and_takes_it_back(as_ada: Any, study: Study) -> None:
+    assert NOT_RANDOM in page_of(as_ada, study)
+    assert declare(as_ada, study, "yes") == 302
+    shown = page_of(as_ada, study)
     assert NOT_RANDOM not in shown
     address = reverse("annotation:study-figures-file", args=[study.uid, "corrected.csv"])
-    rows = list(csv.DictReader(io.StringIO(client.get(address).getvalue().decode())))
+    rows = list(csv.DictReader(io.StringIO(as_ada.get(address).getvalue().decode())))
     [overall] = [row for row in rows if (row["judge"], row["summarizer"]) == ("kind", "all summarizers")]
     assert float(overall["corrected_low"]) < float(overall["corrected"]) < float(overall["corrected_high"])
     assert (overall["summaries"], overall["labelled"]) == ("24", "16")
     address = reverse("annotation:study-figures-file", args=[study.uid, "figures.csv"])
-    rows = list(csv.DictReader(io.StringIO(client.get(address).getvalue().decode())))
+    rows = list(csv.DictReader(io.StringIO(as_ada.get(address).getvalue().decode())))
     overall_row = ("corrected", "all summarizers | kind", "corrected")
     [overall] = [row for row in rows if (row["part"], row["row"], row["figure"]) == overall_row]
     assert overall["clusters"] == "8"
-    assert declare(client, study, "no") == 302
-    assert NOT_RANDOM in page_of(client, study)
+    assert declare(as_ada, study, "no") == 302
+    assert NOT_RANDOM in page_of(as_ada, study)
     actions = AuditEvent.objects.filter(action__startswith="study.labels").order_by("pk")
     assert list(actions.values_list("action", flat=True)) == ["study.labels_random", "study.labels_not_random"]
 
 
-def test_an_admin_declares_too(login: Any, eve: Any, study: Study) -> None:
-    assert declare(login(eve), study, "yes") == 302
+def test_an_admin_declares_too(as_eve: Any, study: Study) -> None:
+    assert declare(as_eve, study, "yes") == 302
 
 
 def test_the_report_gives_every_system_and_takes_a_declaration(study: Study) -> None:

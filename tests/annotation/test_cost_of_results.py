@@ -63,26 +63,26 @@ def linked(page: str, start: str) -> str:
 
 
 @pytest.mark.parametrize("kind", MAKERS)
-def test_results_of_a_study_are_looked_up(kind: str, ada: Any, ben: Any, cleo: Any, login: Any) -> None:
-    study, client = MAKERS[kind](ALL, ada, (ben, cleo)), login(ada)
+def test_results_of_a_study_are_looked_up(kind: str, ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
+    study = MAKERS[kind](ALL, ada, (ben, cleo))
     if not kind.startswith("external"):
-        assert_cheap(client, reverse("annotation:study", args=[study.uid]), most=MOST_OF_OVERVIEW)
-    page = assert_cheap(client, reverse(kinds.kind_named(study.kind).results_page, args=[study.uid]))
+        assert_cheap(as_ada, reverse("annotation:study", args=[study.uid]), most=MOST_OF_OVERVIEW)
+    page = assert_cheap(as_ada, reverse(kinds.kind_named(study.kind).results_page, args=[study.uid]))
     for name in PARTS.get(kind, ()):
         most = MOST_OF_PLAN if name == "study-plan" else MOST
-        assert_cheap(client, reverse(f"annotation:{name}", args=[study.uid]), most=most)
+        assert_cheap(as_ada, reverse(f"annotation:{name}", args=[study.uid]), most=most)
     if kind == "writing":
-        session = assert_cheap(client, linked(page, "/sessions/"))
-        assert_cheap(client, linked(session, "/sessions/"))
+        session = assert_cheap(as_ada, linked(page, "/sessions/"))
+        assert_cheap(as_ada, linked(session, "/sessions/"))
     # What its methods section says:
-    assert_cheap(client, reverse("annotation:study-archive", args=[study.uid]), most=MOST_OF_ARCHIVE)
+    assert_cheap(as_ada, reverse("annotation:study-archive", args=[study.uid]), most=MOST_OF_ARCHIVE)
 
 
 @pytest.mark.parametrize("kind", ["writing", "linking"])
 def test_an_overview_that_waits_for_its_figures_is_cheap(
-    kind: str, ada: Any, ben: Any, cleo: Any, login: Any, settings: Any
+    kind: str, ada: Any, as_ada: Any, ben: Any, cleo: Any, settings: Any
 ) -> None:
-    study, client = MAKERS[kind](ALL, ada, (ben, cleo)), login(ada)
+    study = MAKERS[kind](ALL, ada, (ben, cleo))
     LinkingPlan.objects.update(asks_unlinked=True)
     if kind == "linking":
         study.label_items.filter(pk=study.label_items.first().pk).update(role="gold", is_overlap=True)
@@ -90,25 +90,24 @@ def test_an_overview_that_waits_for_its_figures_is_cheap(
     Session.objects.update(ended_at=timezone.now())
     address = reverse("annotation:study", args=[study.uid])
     settings.RESULTS_AT_ONCE = False
-    page = assert_cheap(client, address, most=MOST_OF_OVERVIEW)
+    page = assert_cheap(as_ada, address, most=MOST_OF_OVERVIEW)
     assert "done-by-day" in page
     assert all(row.figures is None for row in Result.objects.all())
 
 
-def test_results_of_benchmarks_are_looked_up(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+def test_results_of_benchmarks_are_looked_up(as_ada: Any, ben: Any, cleo: Any) -> None:
     make_benchmarks(ALL, (ben, cleo))
-    client = login(ada)
     for name in BENCHMARKS:
-        assert_cheap(client, reverse(name))
-    board = assert_cheap(client, f"{reverse('annotation:leaderboard')}?paper=1")
-    assert_cheap(client, linked(board, "/leaderboard/insights/?a="))
-    assert_cheap(client, reverse("annotation:leaderboard-archive"), most=MOST_OF_BOARD)
-    assert_cheap(client, f"{reverse('benchmarks:recall')}?dataset={Question.objects.all()[0].dataset}")
+        assert_cheap(as_ada, reverse(name))
+    board = assert_cheap(as_ada, f"{reverse('annotation:leaderboard')}?paper=1")
+    assert_cheap(as_ada, linked(board, "/leaderboard/insights/?a="))
+    assert_cheap(as_ada, reverse("annotation:leaderboard-archive"), most=MOST_OF_BOARD)
+    assert_cheap(as_ada, f"{reverse('benchmarks:recall')}?dataset={Question.objects.all()[0].dataset}")
     for haystack in Haystack.objects.all():
-        assert_cheap(client, reverse("benchmarks:retriever-list", args=[haystack.uid]))
+        assert_cheap(as_ada, reverse("benchmarks:retriever-list", args=[haystack.uid]))
 
 
-def test_labels_of_a_dataset_are_looked_up(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+def test_labels_of_a_dataset_are_looked_up(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
     MAKERS["linking"](ALL, ada, (ben, cleo))
     Haystack.objects.update(dataset="harbour")
-    assert_cheap(login(ada), f"{reverse('annotation:agreement')}?dataset=harbour")
+    assert_cheap(as_ada, f"{reverse('annotation:agreement')}?dataset=harbour")

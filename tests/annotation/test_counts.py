@@ -25,16 +25,16 @@ def test_what_stands_on_a_haystack_counts_once(ada: Any, login: Any, now: dateti
     assert counts["coverage adjudications"] == 3
 
 
-def test_imported_labels_say_on_how_many_summaries_they_are(ada: Any, login: Any) -> None:
+def test_imported_labels_say_on_how_many_summaries_they_are(ada: Any, as_ada: Any) -> None:
     study = make_labelled_study(summaries=make_summaries(n=12), researcher=ada)
-    page = login(ada).get(reverse("annotation:study", args=[study.uid]))
+    page = as_ada.get(reverse("annotation:study", args=[study.uid]))
     assert page.context["overview"].cards[0] == Card("Summaries", 12)
     assert '<div class="figure-value">0 / 0</div>' not in page.content.decode()
 
 
-def test_a_pause_that_goes_on_is_one(ada: Any, ben: Any, login: Any) -> None:
+def test_a_pause_that_goes_on_is_one(ada: Any, as_ada: Any, ben: Any) -> None:
     task = make_assignment(study=make_writing_study(researcher=ada), annotator=ben, state="started")
     session = make_session(assignment=task, state="paused", revisions=[(60_000, "- Boats. [1]")])
-    page = login(ada).get(reverse("annotation:session-results", args=[session.uid])).content.decode()
+    page = as_ada.get(reverse("annotation:session-results", args=[session.uid])).content.decode()
     assert "1 pause ·" in page
     assert "Paused now" in page

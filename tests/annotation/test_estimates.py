@@ -88,7 +88,7 @@ def filled_form(kind: str, login: Any, user: Any, **more: Any) -> str:
 @pytest.mark.django_db
 @pytest.mark.parametrize("way", ["all", "sample"])
 def test_key_points_of_the_control_group_and_attention_checks_are_announced_as_they_are_assigned(
-    way: str, ada: Any, login: Any
+    way: str, ada: Any, as_ada: Any, login: Any
 ) -> None:
     for at, question in enumerate(make_questions(10, n_points=1)):
         for number in range(2, at + 2):  # a share of the questions is no such share of the key points
@@ -103,11 +103,11 @@ def test_key_points_of_the_control_group_and_attention_checks_are_announced_as_t
         "plain_percent": 0,
     }
     shown = filled_form("verification", login, ada, people=people, name="Key points", **more)
-    page = login(ada).get(reverse("annotation:study-create", args=["verification"]))
+    page = as_ada.get(reverse("annotation:study-create", args=["verification"]))
     form = page.context["form"]
     sent = {name: form[name].value() for name in form.fields if form[name].value() not in (None, False, "")}
     sent |= {"name": "Key points", "annotators": [annotator_of(person).pk for person in people], **more}
-    assert login(ada).post(reverse("annotation:study-create", args=["verification"]), sent).status_code == 302
+    assert as_ada.post(reverse("annotation:study-create", args=["verification"]), sent).status_code == 302
     n = Study.objects.get().label_tasks.count()
     assert f"{n} tasks, about" in shown
 
@@ -175,7 +175,7 @@ def test_another_study_of_the_kind_goes_before_published_figures_and_is_named(
 
 @pytest.mark.django_db
 def test_a_width_is_provisional_until_the_labels_behind_it_have_been_looked_at(
-    ada: Any, ben: Any, cleo: Any, login: Any, settings: Any
+    ada: Any, as_ada: Any, ben: Any, cleo: Any, login: Any, settings: Any
 ) -> None:
     study = make_labelled_study(summaries=make_summaries(n=20), people=("anna", "bert"), researcher=ada)
     haystack = Haystack.objects.get(key="ferries").pk
@@ -184,7 +184,7 @@ def test_a_width_is_provisional_until_the_labels_behind_it_have_been_looked_at(
     before = filled_form("linking", login, ada, **more)
     assert PROVISIONAL in before
     assert study.name not in before
-    page = login(ada).get(reverse("annotation:study", args=[study.uid])).text
+    page = as_ada.get(reverse("annotation:study", args=[study.uid])).text
     assert "How many more, and what it costs" not in page
     for row in Result.objects.filter(name=PLAN.name):
         compute(uid=row.uid, clock=timezone.now)
@@ -193,7 +193,7 @@ def test_a_width_is_provisional_until_the_labels_behind_it_have_been_looked_at(
     assert study.name in after
     Result.objects.filter(name=PLAN.name).update(wanted="other")
     assert PROVISIONAL in filled_form("linking", login, ada, **more)
-    page = flat(login(ada).get(reverse("annotation:study", args=[study.uid])).text)
+    page = flat(as_ada.get(reverse("annotation:study", args=[study.uid])).text)
     assert PROVISIONAL in page
 
 
@@ -225,16 +225,16 @@ def test_nothing_is_expected_where_nothing_is_known(ada: Any) -> None:
 
 @pytest.mark.django_db
 def test_the_overview_says_what_would_make_the_headline_narrower(
-    ada: Any, ben: Any, cleo: Any, login: Any
+    ada: Any, as_ada: Any, ben: Any, cleo: Any
 ) -> None:
     empty = MAKERS["linking"](NOTHING, ada, (ben, cleo))
-    page = login(ada).get(reverse("annotation:study", args=[empty.uid]))
+    page = as_ada.get(reverse("annotation:study", args=[empty.uid]))
     assert "How many more, and what it costs" not in page.text
     study = make_labelled_study(
         summaries=make_summaries(n=20), people=("anna", "bert"), researcher=ada, name="Other"
     )
     address = reverse("annotation:study-plan", args=[study.uid])
-    page = login(ada).get(reverse("annotation:study", args=[study.uid]))
+    page = as_ada.get(reverse("annotation:study", args=[study.uid]))
     shown = flat(page.text)
     assert f'<a href="{address}">' in shown
     assert "more subtopics, about" in shown
@@ -243,7 +243,7 @@ def test_the_overview_says_what_would_make_the_headline_narrower(
 
 @pytest.mark.usefixtures("_corpus")
 @pytest.mark.parametrize("kind", ["linking", "rating"])
-def test_a_haystack_without_summaries_is_not_offered_and_the_form_says_so(kind: str, ada: Any, login: Any) -> None:
-    page = login(ada).get(reverse("annotation:study-create", args=[kind]))
+def test_a_haystack_without_summaries_is_not_offered_and_the_form_says_so(kind: str, as_ada: Any) -> None:
+    page = as_ada.get(reverse("annotation:study-create", args=[kind]))
     assert [row.key for row in page.context["form"].fields["haystacks"].queryset] == ["trains"]
     assert "1 haystack has no summary that can be chosen, so it is not listed." in page.text

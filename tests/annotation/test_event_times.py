@@ -20,14 +20,14 @@ def at(ms: int) -> int:
 
 
 @pytest.fixture
-def browser(ben: Any, login: Any, time_machine: Any) -> Browser:
+def browser(ben: Any, as_ben: Any, time_machine: Any) -> Browser:
     session = start_session(ben)
     time_machine.move_to(after(20_000), tick=False)
-    return Browser(login(ben), session)
+    return Browser(as_ben, session)
 
 
 @pytest.mark.django_db
-def test_two_events_of_one_message_keep_their_distance(browser: Browser, ada: Any, login: Any) -> None:
+def test_two_events_of_one_message_keep_their_distance(browser: Browser, ada: Any, as_ada: Any) -> None:
     events = [
         {"seq": 1, "type": "search", "at": at(3_000), "payload": {"query": "pier"}},
         {"seq": 2, "type": "paste", "at": at(17_000)},
@@ -39,13 +39,12 @@ def test_two_events_of_one_message_keep_their_distance(browser: Browser, ada: An
 
     study = browser.session.assignment.study
     study.researchers.add(ada)
-    client = login(ada)
-    told = b"".join(client.get(f"/studies/{study.uid}/files/events.jsonl").streaming_content)
+    told = b"".join(as_ada.get(f"/studies/{study.uid}/files/events.jsonl").streaming_content)
     assert [json.loads(line)["happened_at"] for line in told.splitlines()] == [
         "2026-03-02T09:00:03+00:00",
         "2026-03-02T09:00:17+00:00",
     ]
-    shown = client.get(f"/sessions/{browser.session.uid}/").text
+    shown = as_ada.get(f"/sessions/{browser.session.uid}/").text
     assert "<td>09:00:03</td>" in shown
     assert "<td>09:00:17</td>" in shown
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -20,7 +20,6 @@ from tests.fake_openai import MODEL, Answer, FakeServer, serving
 from tests.makers import label_task, make_linking_study
 
 pytestmark = pytest.mark.django_db
-Login = Callable[..., Client]
 LEVELS = ("full", "partial", "none")
 
 
@@ -71,10 +70,10 @@ def asked(server: FakeServer, judge: Judge, summary: Summary) -> list[list[dict[
 
 @pytest.mark.parametrize("protocol", ["one", "all"])
 def test_examples_are_of_people_and_never_of_the_subtopic_that_is_judged(
-    ada: Any, login: Login, server: FakeServer, study: Study, protocol: str
+    as_ada: Any, server: FakeServer, study: Study, protocol: str
 ) -> None:
     server.behaviour = lambda number, body: Answer("{}")
-    assert save(login(ada), server, examples=str(study.uid), protocol=protocol).status_code == 302
+    assert save(as_ada, server, examples=str(study.uid), protocol=protocol).status_code == 302
     judge = Judge.objects.get(name="sparrow")
     assert (judge.config["examples"]["per_level"], judge.config["examples"]["seed"]) == (1, 3)
     assert "Three examples" not in judge.config["prompt"]
@@ -90,12 +89,12 @@ def test_examples_are_of_people_and_never_of_the_subtopic_that_is_judged(
 
 
 def test_without_examples_and_with_other_examples_it_is_another_version_with_requests_of_its_own(
-    ada: Any, login: Login, server: FakeServer, study: Study
+    as_ada: Any, server: FakeServer, study: Study
 ) -> None:
-    client, summary = login(ada), Summary.objects.order_by("pk")[0]
+    summary = Summary.objects.order_by("pk")[0]
     server.behaviour = lambda number, body: Answer(json.dumps({"coverage": "none", "bullet_ids": []}))
     for examples in ("", "none", str(study.uid)):
-        save(client, server, examples=examples)
+        save(as_ada, server, examples=examples)
     versions = list(Judge.objects.filter(name="sparrow").order_by("version"))
     assert [judge.version for judge in versions] == [1, 2, 3]
     assert "examples" not in versions[0].config
@@ -104,19 +103,19 @@ def test_without_examples_and_with_other_examples_it_is_another_version_with_req
     assert JudgeCall.objects.count() == 9
     assert [len(asked(server, judge, summary)) if Verdict.objects.filter(judge=judge).delete() else 0
             for judge in versions] == [0, 0, 0]  # fmt: skip
-    page = client.get(reverse("benchmarks:judge-edit", args=[versions[2].uid])).text
+    page = as_ada.get(reverse("benchmarks:judge-edit", args=[versions[2].uid])).text
     assert f'<option value="{study.uid}" selected>' in page
-    shown = " ".join(client.get(reverse("benchmarks:judge-detail", args=[versions[2].uid])).text.split())
+    shown = " ".join(as_ada.get(reverse("benchmarks:judge-detail", args=[versions[2].uid])).text.split())
     assert "1 of each level from labels of people, drawn by seed 3" in shown
-    page = client.get(reverse("benchmarks:judge-edit", args=[versions[1].uid])).text
+    page = as_ada.get(reverse("benchmarks:judge-edit", args=[versions[1].uid])).text
     assert '<option value="none" selected>' in page
 
 
 def test_a_judge_with_examples_of_a_haystack_has_seen_its_labels_and_so_has_its_jury(
-    ada: Any, login: Login, server: FakeServer, study: Study, django_assert_num_queries: Any
+    as_ada: Any, server: FakeServer, study: Study, django_assert_num_queries: Any
 ) -> None:
     for examples in ("none", str(study.uid)):
-        save(login(ada), server, examples=examples)
+        save(as_ada, server, examples=examples)
     without, shown = Judge.objects.filter(name="sparrow").order_by("version")
     jury = Judge.objects.create(
         name="jury", kind="jury", config={"members": [str(shown.uid)]}, config_sha256="j", created_at=NOW
@@ -127,20 +126,18 @@ def test_a_judge_with_examples_of_a_haystack_has_seen_its_labels_and_so_has_its_
     assert found == {without.pk: frozenset(), shown.pk: {key}, jury.pk: {key}}
 
 
-def test_too_few_labels_and_studies_of_others_are_refused(
-    ada: Any, login: Login, server: FakeServer, study: Study
-) -> None:
-    refused = save(login(ada), server, examples=str(study.uid), per_level="9")
+def test_too_few_labels_and_studies_of_others_are_refused(as_ada: Any, server: FakeServer, study: Study) -> None:
+    refused = save(as_ada, server, examples=str(study.uid), per_level="9")
     assert refused.status_code == 422
     assert "too few insights" in refused.text
     study.researchers.clear()
     Study.objects.update(created_by=None)
-    refused = save(login(ada), server, examples=str(study.uid))
+    refused = save(as_ada, server, examples=str(study.uid))
     assert (refused.status_code, Judge.objects.filter(name="sparrow").count()) == (422, 0)
 
 
 def test_the_published_prompt_is_the_whole_request_and_its_replies_are_read(
-    ada: Any, login: Login, server: FakeServer, study: Study
+    as_ada: Any, server: FakeServer, study: Study
 ) -> None:
     prompt = (
         "Which of these says it?\n[[INSIGHT]]\n[[BULLETS]]\nSay FULL_COVERAGE, PARTIAL_COVERAGE or NO_COVERAGE."
@@ -151,9 +148,8 @@ def test_the_published_prompt_is_the_whole_request_and_its_replies_are_read(
         {"coverage": "NO_COVERAGE", "bullet_id": "NA"},
     ]
     server.behaviour = lambda number, body: Answer(json.dumps(replies[number - 1]))
-    client = login(ada)
-    assert "asks about one insight per call" in save(client, server, prompt=prompt, protocol="all").text
-    save(client, server, prompt=prompt)
+    assert "asks about one insight per call" in save(as_ada, server, prompt=prompt, protocol="all").text
+    save(as_ada, server, prompt=prompt)
     summary = Summary.objects.filter(subtopic__number=1).order_by("pk")[0]
     requests = asked(server, Judge.objects.get(name="sparrow"), summary)
     insights = list(summary.subtopic.insights.order_by("number"))

@@ -133,13 +133,12 @@ def uploaded(text: str, name: str = "points.csv") -> SimpleUploadedFile:
     return SimpleUploadedFile(name, text.encode())
 
 
-def test_the_page_shows_what_the_command_says(question: Question, ada: Any, login: Any, tmp_path: Path) -> None:
+def test_the_page_shows_what_the_command_says(question: Question, as_ada: Any, tmp_path: Path) -> None:
     text = (
         "question,point,found\nq1,The ferry leaves the island at six.,yes\n"
         "q1,Fares rose by a tenth.,no\nq1,A whale was seen.,\n"
     )
-    client = login(ada)
-    page = client.post(PAGE, {"points": uploaded(text), "dataset": "ferry"})
+    page = as_ada.post(PAGE, {"points": uploaded(text), "dataset": "ferry"})
     sheet, said = page.context["sheet"], report(written(tmp_path, text))
     people, lexical = sheet.table("extraction").rows
     assert people.number("micro") == said["people"]["micro"] == 0.5
@@ -150,28 +149,26 @@ def test_the_page_shows_what_the_command_says(question: Question, ada: Any, logi
 
 
 def test_the_page_says_what_is_wrong_with_a_file(
-    question: Question, ada: Any, login: Any, monkeypatch: pytest.MonkeyPatch
+    question: Question, as_ada: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client = login(ada)
     for files, said in (
         ({}, "Choose a file."),
         ({"points": uploaded("question,point\nq9,a\n")}, "there is no question “q9”"),
         ({"points": uploaded('{"question": "q1"', "points.jsonl")}, "line 1"),
     ):
-        answer = client.post(PAGE, files)
+        answer = as_ada.post(PAGE, files)
         assert answer.status_code == 422
         assert said in flat(answer.content.decode())
     monkeypatch.setattr(extraction, "MOST_BYTES", 20)
-    assert client.post(PAGE, {"points": uploaded("question,point\nq1,a pier\n")}).status_code == 422
+    assert as_ada.post(PAGE, {"points": uploaded("question,point\nq1,a pier\n")}).status_code == 422
 
 
-def test_points_of_a_response_need_whoever_extracted_them(question: Question, ada: Any, login: Any) -> None:
+def test_points_of_a_response_need_whoever_extracted_them(question: Question, as_ada: Any) -> None:
     response = make_response("q1", system="heron", n_points=0, dataset="ferry")
     judge = make_judge("owl")
     extract(judge, response, 2)
     line = json.dumps({"question": "q1", "system": "heron", "point": "Point 2."})
-    client = login(ada)
     sent = {"points": uploaded(line, "points.jsonl")}
-    assert "nobody has extracted points" in client.post(PAGE, sent).content.decode()
+    assert "nobody has extracted points" in as_ada.post(PAGE, sent).content.decode()
     sent = {"points": uploaded(line, "points.jsonl"), "judge": str(judge.uid)}
-    assert client.post(PAGE, sent).context["sheet"].table("extraction").rows[1].number("micro") == 1.0
+    assert as_ada.post(PAGE, sent).context["sheet"].table("extraction").rows[1].number("micro") == 1.0

@@ -53,43 +53,43 @@ def make_links(ada: Any, *people: Any, **fields: Any) -> Study:
 
 @pytest.mark.parametrize("make", [make_points, make_links])
 def test_tasks_that_went_to_who_joined_later_are_told_until_they_are_read(
-    make: Any, ada: Any, ben: Any, cleo: Any, dot: Any, login: Any
+    make: Any, ada: Any, as_ada: Any, ben: Any, as_ben: Any, cleo: Any, as_cleo: Any, dot: Any, login: Any
 ) -> None:
     study = make(ada, ben)
     before = study.label_tasks.filter(annotator__user=ben).count()
-    join(login(ada), study, cleo, dot)
+    join(as_ada, study, cleo, dot)
     n = study.label_tasks.filter(annotator__user=ben).count()
     assert 0 < n < before
-    client = login(ben)
-    page = flat(client.get(WORK).text)
+    page = flat(as_ben.get(WORK).text)
     assert f"You have fewer tasks in “{study.name}” than before: {n} instead of {before}." in page
     assert "More people take part now" in page
     assert "The pay for what is left is about" in page
     for other in (cleo, dot):
         assert "fewer tasks" not in login(other).get(WORK).text
     read = reverse("annotation:fewer-read", args=[study.uid])
-    assert login(cleo).post(read).status_code == 302
-    assert "fewer tasks" in client.get(WORK).text
-    assert client.post(read, follow=True).status_code == 200
-    assert "fewer tasks" not in client.get(WORK).text
+    assert as_cleo.post(read).status_code == 302
+    assert "fewer tasks" in as_ben.get(WORK).text
+    assert as_ben.post(read, follow=True).status_code == 200
+    assert "fewer tasks" not in as_ben.get(WORK).text
 
 
-def test_the_pay_that_is_lost_is_that_of_the_page_of_work(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+def test_the_pay_that_is_lost_is_that_of_the_page_of_work(
+    ada: Any, as_ada: Any, ben: Any, as_ben: Any, cleo: Any
+) -> None:
     study = make_links(ada, ben)  # 4 summaries of 4 minutes each at 25 USD an hour
-    client = login(ben)
-    assert "about 6.67 USD" in client.get(WORK).text
-    join(login(ada), study, cleo)
-    [row] = client.get(WORK).context["board"].fewer
+    assert "about 6.67 USD" in as_ben.get(WORK).text
+    join(as_ada, study, cleo)
+    [row] = as_ben.get(WORK).context["board"].fewer
     assert (row.n, row.n_before, row.less) == (2, 4, Decimal("3.33"))
     Study.objects.update(hourly_rate=0)
-    [row] = client.get(WORK).context["board"].fewer
+    [row] = as_ben.get(WORK).context["board"].fewer
     assert row.less is None
 
 
-def test_it_is_said_in_german_too(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+def test_it_is_said_in_german_too(ada: Any, as_ada: Any, ben: Any, as_ben: Any, cleo: Any) -> None:
     study = make_links(ada, ben)
-    join(login(ada), study, cleo)
-    page = flat(login(ben).get(WORK, headers={"accept-language": "de"}).text)
+    join(as_ada, study, cleo)
+    page = flat(as_ben.get(WORK, headers={"accept-language": "de"}).text)
     assert f"Sie haben in „{study.name}“ weniger Aufgaben als zuvor: 2 statt 4." in page
 
 
@@ -108,18 +108,20 @@ def test_drops_add_up_and_whoever_has_as_many_again_reads_nothing(
     assert client.get(WORK).context["board"].fewer == ()
 
 
-def test_what_nobody_could_see_or_lost_is_not_told(ada: Any, ben: Any, cleo: Any, dot: Any, login: Any) -> None:
+def test_what_nobody_could_see_or_lost_is_not_told(
+    ada: Any, as_ada: Any, ben: Any, as_ben: Any, cleo: Any, dot: Any
+) -> None:
     draft = make_links(ada, ben, state=Study.State.DRAFT)
-    join(login(ada), draft, cleo)
+    join(as_ada, draft, cleo)
     Study.objects.update(state=Study.State.OPEN)
     assert label_task(draft, cleo)
     kept = make_points(ada, ben)
-    join(login(ada), kept, dot, shares=False)
-    assert "fewer tasks" not in login(ben).get(WORK).text
+    join(as_ada, kept, dot, shares=False)
+    assert "fewer tasks" not in as_ben.get(WORK).text
 
 
 def test_a_writing_task_that_is_withdrawn_or_passed_on_is_told_to_who_stays(
-    ada: Any, ben: Any, cleo: Any, login: Any, now: datetime
+    ada: Any, ben: Any, as_ben: Any, cleo: Any, as_cleo: Any, now: datetime
 ) -> None:
     study = make_writing_study(
         haystack=make_haystack(), annotators=[ben, cleo], researcher=ada, limit_ms=7_200_000
@@ -127,21 +129,21 @@ def test_a_writing_task_that_is_withdrawn_or_passed_on_is_told_to_who_stays(
     task = make_assignment(study=study, annotator=ben)
     make_assignment(study=study, annotator=cleo, subtopic=study.writing_plan.subtopics.last())
     assigning.withdraw(assignment=task, reason="A private remark", by=ada, now=now)
-    page = flat(login(ben).get(WORK).text)
+    page = flat(as_ben.get(WORK).text)
     assert f"You have fewer tasks in “{study.name}” than before: 0 instead of 1." in page
     assert "Writing that you had not begun was withdrawn or given to somebody else." in page
     assert "The pay for what is left is up to 50.00 USD lower." in page
     assert "A private remark" not in page
     remove_annotator(study=study, annotator=annotator_of(cleo), reason="", by=ada, now=now)
-    assert "fewer tasks" not in login(cleo).get(WORK).text
+    assert "fewer tasks" not in as_cleo.get(WORK).text
     Study.objects.update(state=Study.State.CLOSED)
-    assert "fewer tasks" not in login(ben).get(WORK).text
+    assert "fewer tasks" not in as_ben.get(WORK).text
 
 
-def test_the_notice_is_taken_away_only_by_posting(ben: Any, login: Any) -> None:
+def test_the_notice_is_taken_away_only_by_posting(ben: Any, as_ben: Any) -> None:
     study = make_session(annotator=ben).assignment.study
     assert study is not None
-    assert login(ben).get(reverse("annotation:fewer-read", args=[study.uid])).status_code == 405
+    assert as_ben.get(reverse("annotation:fewer-read", args=[study.uid])).status_code == 405
 
 
 @pytest.fixture
@@ -156,19 +158,18 @@ def n_tasks(study: Study) -> dict[str, int]:
 
 
 def test_who_is_deactivated_is_named_with_their_tasks_which_can_be_taken_back(
-    linking: Study, ada: Any, ben: Any, cleo: Any, eve: Any, login: Any
+    linking: Study, as_ada: Any, ben: Any, cleo: Any, eve: Any
 ) -> None:
     task = label_task(linking, cleo)
     task.begun_at, task.state = NOW, LabelTask.State.BEGUN
     task.save()
     accounts.deactivate(actor=eve, user=cleo, now=NOW)
-    client = login(ada)
     for name in ("study", "study-annotators"):
-        page = flat(client.get(reverse(f"annotation:{name}", args=[linking.uid])).text)
+        page = flat(as_ada.get(reverse(f"annotation:{name}", args=[linking.uid])).text)
         assert "1 person has tasks and cannot do them:" in page
         assert "Cleo: 3 tasks not begun. The account is not active." in page
     address = reverse("annotation:study-annotators", args=[linking.uid])
-    page = client.post(address, {"action": "release"}, follow=True)
+    page = as_ada.post(address, {"action": "release"}, follow=True)
     assert [str(message) for message in page.context["messages"]] == ["3 tasks were taken back."]
     assert n_tasks(linking) == {"Ben": 4, "Cleo": 1}  # what was begun stays
     assert held_in(linking, gaps_of(linking)) == []
@@ -176,15 +177,14 @@ def test_who_is_deactivated_is_named_with_their_tasks_which_can_be_taken_back(
 
 
 def test_a_session_of_somebody_deactivated_is_named_on_the_page_of_tasks(
-    ada: Any, ben: Any, eve: Any, login: Any
+    ada: Any, as_ada: Any, ben: Any, eve: Any
 ) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben])
     make_assignment(study=study, annotator=ben)
     accounts.deactivate(actor=eve, user=ben, now=NOW)
-    client = login(ada)
-    page = flat(client.get(reverse("annotation:study-assignments", args=[study.uid])).text)
+    page = flat(as_ada.get(reverse("annotation:study-assignments", args=[study.uid])).text)
     assert "Ben: 1 task not begun. The account is not active." in page
-    client.post(reverse("annotation:study-annotators", args=[study.uid]), {"action": "release"})
+    as_ada.post(reverse("annotation:study-annotators", args=[study.uid]), {"action": "release"})
     assert study.assignments.get().state == Assignment.State.WITHDRAWN
 
 
@@ -214,29 +214,28 @@ def test_the_clock_of_who_can_no_longer_open_the_page_stops(act: Callable[..., A
     assert (session.state, session.acc_ms, session.run_started_at) == ("paused", 300_000, None)
 
 
-def test_deactivating_asks_first_and_says_what_waits(linking: Study, cleo: Any, eve: Any, login: Any) -> None:
-    client = login(eve)
+def test_deactivating_asks_first_and_says_what_waits(linking: Study, cleo: Any, as_eve: Any) -> None:
     address = reverse("person-active", args=[cleo.uid])
-    assert f'href="{address}"' in client.get(reverse("person", args=[cleo.uid])).text
-    asked = flat(client.get(address).text)
+    assert f'href="{address}"' in as_eve.get(reverse("person", args=[cleo.uid])).text
+    asked = flat(as_eve.get(address).text)
     assert f"Deactivate {cleo.display_name}?" in asked
     assert "logged out at once" in asked
     assert f"{linking.name}</a> 4 tasks that are not begun stay with the person" in asked
     cleo.refresh_from_db()
     assert cleo.is_active
-    client.post(address, {"active": "0"})
+    as_eve.post(address, {"active": "0"})
     cleo.refresh_from_db()
     assert not cleo.is_active
 
 
 def test_asking_before_somebody_is_deactivated_takes_no_more_queries_with_more_studies(
-    ada: Any, ben: Any, cleo: Any, eve: Any, login: Any, django_assert_max_num_queries: Any
+    ada: Any, ben: Any, cleo: Any, as_eve: Any, django_assert_max_num_queries: Any
 ) -> None:
-    client, address = login(eve), reverse("person-active", args=[cleo.uid])
+    address = reverse("person-active", args=[cleo.uid])
     haystack = make_haystack()
     for at in range(4):
         texts = [make_summary(subtopic=haystack.subtopics.first(), system=f"s{at}{n}") for n in range(2)]
         make_linking_study(researcher=ada, annotators=[ben, cleo], summaries=texts, name=f"Study {at}")
-    client.get(address)
+    as_eve.get(address)
     with django_assert_max_num_queries(10):
-        assert [n for _study, n in client.get(address).context["waiting"]] == [1, 1, 1, 1]
+        assert [n for _study, n in as_eve.get(address).context["waiting"]] == [1, 1, 1, 1]

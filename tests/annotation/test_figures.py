@@ -294,7 +294,7 @@ def test_bias_is_judge_minus_human_by_summarizer(study: Study, table: LabelTable
     assert row.bias.length_and_score.undefined_reason == "one side is constant"
 
 
-def test_the_family_of_a_judge_is_known_by_its_name(ada: Any, login: Any) -> None:
+def test_the_family_of_a_judge_is_known_by_its_name(ada: Any, as_ada: Any, login: Any) -> None:
     summaries = make_summaries(summarizers=("openai/gpt-4o", "claude-3"))
     study = make_labelled_study(summaries=summaries, judges=("o1", "published"), researcher=ada)
     ours = Verdict.objects.filter(judge__name="o1", summary__system__summarizer="openai/gpt-4o")
@@ -308,16 +308,16 @@ def test_the_family_of_a_judge_is_known_by_its_name(ada: Any, login: Any) -> Non
     assert first["o1"]["difference"] > 0
     assert (first["published"]["difference"], first["published"]["family"]) == (None, "published")
     assert first["published"]["reasons"]["difference"] == "no summary of its family"
-    shown = login(ada).get(reverse("annotation:study-figures", args=[study.uid]), {"view": "bias"}).text
+    shown = as_ada.get(reverse("annotation:study-figures", args=[study.uid]), {"view": "bias"}).text
     assert "Own family: " in shown
 
     page, names = reverse("benchmarks:families"), {"o1": "gpt", "openai/gpt-4o": "gpt", "claude-3": "claude"}
     assert f'href="{page}"' in shown
-    assert login(ada).post(page, names | {"published": " Claude "}).status_code == 302
+    assert as_ada.post(page, names | {"published": " Claude "}).status_code == 302
     set_by_hand = own_families()["published"]
     assert (set_by_hand["family"], set_by_hand["n"]) == ("claude", 6)
     detail = reverse("benchmarks:judge-detail", args=[Judge.objects.get(name="published").uid])
-    assert "claude" in login(ada).get(detail).text
+    assert "claude" in as_ada.get(detail).text
     assert (
         AuditEvent.objects.filter(action="model.family_set").values_list("object_name", flat=True).get()
         == "published"
@@ -325,7 +325,7 @@ def test_the_family_of_a_judge_is_known_by_its_name(ada: Any, login: Any) -> Non
     other = login(make_user("bo", "researcher"))
     other.post(page, names | {"published": "gpt", "o1": ""})
     assert own_families()["published"]["family"] == "claude"
-    login(ada).post(page, names | {"published": ""})
+    as_ada.post(page, names | {"published": ""})
     assert own_families()["published"]["family"] == "published"
 
 

@@ -41,17 +41,17 @@ def before_anything_is_opened(html: str) -> str:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("view", ["people", "judges", "bias", "systems"])
-def test_a_page_of_agreement_is_an_answer_four_cards_and_a_table(view: str, ada: Any, login: Any) -> None:
+def test_a_page_of_agreement_is_an_answer_four_cards_and_a_table(view: str, ada: Any, as_ada: Any) -> None:
     study = make_labelled_study(summaries=make_summaries(), researcher=ada)
-    assert_answers_first(reverse("annotation:study-figures", args=[study.uid]) + f"?view={view}", login(ada))
+    assert_answers_first(reverse("annotation:study-figures", args=[study.uid]) + f"?view={view}", as_ada)
 
 
 @pytest.mark.django_db
-def test_a_validated_judge_is_an_answer_four_cards_and_a_table(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+def test_a_validated_judge_is_an_answer_four_cards_and_a_table(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
     study = make_validation([ben, cleo], make_judged(), by=ada)
     for task in study.label_tasks.all():
         say(task, "yes")
-    seen = assert_answers_first(reverse("annotation:study-figures", args=[study.uid]), login(ada))
+    seen = assert_answers_first(reverse("annotation:study-figures", args=[study.uid]), as_ada)
     assert "People confirm 33.3 %" in seen
     assert "They agree with each other on 100.0 %" in seen
 
@@ -67,16 +67,16 @@ def test_a_validated_judge_is_an_answer_four_cards_and_a_table(ada: Any, ben: An
     ],
 )
 def test_where_nothing_is_left_links_lead_to_what_has_data(
-    address: str, chosen: str, ada: Any, login: Any
+    address: str, chosen: str, ada: Any, as_ada: Any
 ) -> None:
     study = make_labelled_study(summaries=make_summaries(), researcher=ada)
     say_of_points(make_judge("owl"), make_response("q1", system="alpha", n_points=2), ["yes", "no"])
     empty = Haystack.objects.create(key="empty", title="Empty", created_at=NOW)
-    client, page = login(ada), reverse(address, args=[study.uid] if "study" in address else [])
-    shown = client.get(page, {chosen: empty.uid}).text
+    page = reverse(address, args=[study.uid] if "study" in address else [])
+    shown = as_ada.get(page, {chosen: empty.uid}).text
     [elsewhere] = re.findall(r'<p class="small" id="elsewhere">.*?</p>', shown, flags=re.DOTALL)
     first, *_others = re.findall(r'href="([^"]+)"', elsewhere)
-    assert 'id="elsewhere"' not in (led := client.get(page + unescape(first)).text)
+    assert 'id="elsewhere"' not in (led := as_ada.get(page + unescape(first)).text)
     assert 'class="answer"' in led
 
 
@@ -96,12 +96,12 @@ def assert_answers_first(address: str, client: Any) -> str:
 @pytest.mark.django_db
 @pytest.mark.parametrize("kind", MAKERS)
 def test_results_of_a_closed_study_wait_for_nothing(
-    kind: str, ada: Any, ben: Any, cleo: Any, login: Any, settings: Any, django_capture_on_commit_callbacks: Any
+    kind: str, ada: Any, as_ada: Any, ben: Any, cleo: Any, settings: Any, django_capture_on_commit_callbacks: Any
 ) -> None:
     study = MAKERS[kind](ALL, ada, (ben, cleo))
     page = reverse(kind_named(study.kind).results_page, args=[study.uid])
     settings.RESULTS_AT_ONCE = False
-    assert "are being computed" in login(ada).get(page).text
+    assert "are being computed" in as_ada.get(page).text
     with django_capture_on_commit_callbacks(execute=True):
         lifecycle.close_study(study=study, by=ada, now=NOW)
     kind_of_study = kind_named(study.kind)
@@ -110,7 +110,7 @@ def test_results_of_a_closed_study_wait_for_nothing(
         [reverse("annotation:study-plan", args=[study.uid])] if kind_of_study.results_of(study, "plan") else []
     )
     for page in pages:
-        seen = login(ada).get(page).text
+        seen = as_ada.get(page).text
         assert "being computed" not in seen
         assert "being drawn" not in seen
 

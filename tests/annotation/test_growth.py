@@ -69,7 +69,7 @@ def test_dictation_hands_over_whole_paragraphs() -> None:
     ("more", "flag"), [({}, "many words at once"), ({"source": "restored"}, "written offline")]
 )
 def test_the_researcher_sees_it_with_its_numbers(
-    ben: Any, ada: Any, login: Any, more: dict[str, Any], flag: str
+    ben: Any, ada: Any, as_ada: Any, more: dict[str, Any], flag: str
 ) -> None:
     writer = Writer(start_session(ben))
     study = writer.session.assignment.study
@@ -83,6 +83,6 @@ def test_the_researcher_sees_it_with_its_numbers(
     [row] = study_report(study=study, judge=None).sessions
     assert flag in " ".join(row.flags)
     assert study_report(study=study, judge=None).n_counted == 1
-    shown = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", login(ada).get(f"/sessions/{writer.session.uid}/").text))
+    shown = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", as_ada.get(f"/sessions/{writer.session.uid}/").text))
     assert "Many words at once" in shown
     assert ("restored from the browser" in shown) is bool(more)

@@ -31,12 +31,6 @@ def study(ada: Any) -> Study:
     return make_labelled_study(summaries=make_summaries(), judges=JUDGES, researcher=ada)
 
 
-@pytest.fixture
-def client(ada: Any, login: Any) -> Client:
-    found: Client = login(ada)
-    return found
-
-
 def stored(study: Study) -> Figures:
     """The figures of a study as they are stored."""
     return AGREEMENT.compute(Look(study=study.pk))
@@ -72,36 +66,36 @@ def heads(html: str) -> list[str]:
     return [flat(re.sub(r"<[^>]+>", "", one)).strip() for one in re.findall(r"<th .*?</th>", head, re.DOTALL)]
 
 
-def test_the_main_figures_come_first_and_all_others_when_asked(client: Client, study: Study) -> None:
-    main = heads(client.get(address(study), {"view": "judges"}).text)
+def test_the_main_figures_come_first_and_all_others_when_asked(as_ada: Any, study: Study) -> None:
+    main = heads(as_ada.get(address(study), {"view": "judges"}).text)
     assert main == ["Judge", "Pearson", "Linking %", "Exact %", "Quadratic κ", "n", "Invalid", "Cost, USD"]
-    wide = heads(client.get(address(study), {"view": "judges", "judges-columns": "1"}).text)
+    wide = heads(as_ada.get(address(study), {"view": "judges", "judges-columns": "1"}).text)
     assert wide[:5] == main[:5]
     assert {"Spearman", "Cohen κ", "Randolph κ", "Covered: TPR %"} <= set(wide)
 
 
-def test_rows_are_sorted_by_any_column_and_back(client: Client, study: Study) -> None:
+def test_rows_are_sorted_by_any_column_and_back(as_ada: Any, study: Study) -> None:
     """Names too; an unknown column changes nothing."""
     for name in ("pearson", "exact_agreement", "quadratic_kappa", "linking"):
-        values = [row.number(name) for row in judges(client, study, judges_sort=f"-{name}")]
+        values = [row.number(name) for row in judges(as_ada, study, judges_sort=f"-{name}")]
         assert values == sorted(values, reverse=True)
-        assert [row.number(name) for row in judges(client, study, judges_sort=name)] == sorted(values)
-    assert names(client, study, judges_sort="judge") == list(JUDGES)
-    assert names(client, study, judges_sort="-judge") == list(reversed(JUDGES))
-    assert names(client, study, judges_sort="<script>") == names(client, study)
-    assert "<script>" not in client.get(address(study), {"judges-sort": "<script>"}).text
+        assert [row.number(name) for row in judges(as_ada, study, judges_sort=name)] == sorted(values)
+    assert names(as_ada, study, judges_sort="judge") == list(JUDGES)
+    assert names(as_ada, study, judges_sort="-judge") == list(reversed(JUDGES))
+    assert names(as_ada, study, judges_sort="<script>") == names(as_ada, study)
+    assert "<script>" not in as_ada.get(address(study), {"judges-sort": "<script>"}).text
 
 
-def test_the_head_of_a_column_leads_to_its_order_and_keeps_the_filters(client: Client, study: Study) -> None:
-    shown = client.get(address(study), {"view": "judges", "summarizer": "alpha", "judges-sort": "-pearson"}).text
+def test_the_head_of_a_column_leads_to_its_order_and_keeps_the_filters(as_ada: Any, study: Study) -> None:
+    shown = as_ada.get(address(study), {"view": "judges", "summarizer": "alpha", "judges-sort": "-pearson"}).text
     kept = r"\?view=judges&amp;summarizer=alpha&amp;judges-sort="
     assert re.search(rf'aria-sort="descending"[^>]*>\s*<a [^>]*href="{kept}pearson"', shown)
     assert re.search(rf'<th [^>]*>\s*<a [^>]*href="{kept}-linking"[^>]*>Linking %</a>', shown)
 
 
-def test_judges_are_hidden_from_every_table_and_file(client: Client, study: Study) -> None:
+def test_judges_are_hidden_from_every_table_and_file(as_ada: Any, study: Study) -> None:
     chosen = [key("able"), key("brisk")]
-    response = client.get(address(study), {"view": "judges", "shown": chosen})
+    response = as_ada.get(address(study), {"view": "judges", "shown": chosen})
     sheet = response.context["sheet"]
     assert [row.names[0] for row in sheet.table("judges").rows if not row.is_people] == ["able", "brisk"]
     between = [row for row in sheet.table("differences").rows if set(row.names) <= set(JUDGES)]
@@ -111,15 +105,15 @@ def test_judges_are_hidden_from_every_table_and_file(client: Client, study: Stud
         assert titles & set(JUDGES) == {"able", "brisk"}
     text = response.text
     assert "calm_" not in text[text.index('class="answer"') : text.index('id="approval"')]
-    listed = [row["judge"] for row in table(client, study, shown=chosen)]
+    listed = [row["judge"] for row in table(as_ada, study, shown=chosen)]
     assert listed == ["People among themselves", "Ceiling", "able", "brisk"]
-    assert set(names(client, study, shown="nobody")) == set(JUDGES)
+    assert set(names(as_ada, study, shown="nobody")) == set(JUDGES)
 
 
-def test_the_file_has_a_row_for_each_judge_with_all_figures(client: Client, study: Study) -> None:
+def test_the_file_has_a_row_for_each_judge_with_all_figures(as_ada: Any, study: Study) -> None:
     report = stored(study).judges
     assert report is not None
-    rows = {row["judge"]: row for row in table(client, study)}
+    rows = {row["judge"]: row for row in table(as_ada, study)}
     assert set(rows) == {"People among themselves", "Ceiling", *JUDGES}
     for one in report.rows:
         stat, (hits, n) = one.stats["pearson"], one.hits["linking"]
@@ -131,9 +125,9 @@ def test_the_file_has_a_row_for_each_judge_with_all_figures(client: Client, stud
     assert any(row["linking_note"].startswith("in all") for row in rows.values())
 
 
-def test_the_table_downloads_as_latex(client: Client, study: Study) -> None:
-    response = client.get(address(study, "judges.tex"))
-    text = b"".join(response.streaming_content).decode()  # type: ignore[attr-defined]
+def test_the_table_downloads_as_latex(as_ada: Any, study: Study) -> None:
+    response = as_ada.get(address(study, "judges.tex"))
+    text = b"".join(response.streaming_content).decode()
     assert r"\begin{table*}" in text
     head = next(line for line in text.splitlines() if line.startswith("Judge & "))
     assert "Pearson" in head
@@ -151,50 +145,50 @@ def test_the_table_downloads_as_latex(client: Client, study: Study) -> None:
     stat = report.rows[0].stats["pearson"]
     assert stat.value is not None
     assert rf"{stat.value:.3f} {{\scriptsize ({stat.low:.3f}--{stat.high:.3f})$\dagger$}}" in text
-    wide = b"".join(client.get(address(study, "judges.tex"), {"judges-columns": "1"}).streaming_content)  # type: ignore[attr-defined]
+    wide = b"".join(as_ada.get(address(study, "judges.tex"), {"judges-columns": "1"}).streaming_content)
     assert b"Spearman" in wide
 
 
-def test_a_table_of_people_alone_says_nothing_of_judges(client: Client, study: Study) -> None:
-    text = client.get(address(study, "labels.csv")).getvalue().decode()  # type: ignore[attr-defined]
+def test_a_table_of_people_alone_says_nothing_of_judges(as_ada: Any, study: Study) -> None:
+    text = as_ada.get(address(study, "labels.csv")).getvalue().decode()
     assert text.startswith("label,agreement")
     assert "judge_approvals" not in text
-    assert "approval" not in client.get(address(study, "labels.tex")).getvalue().decode()  # type: ignore[attr-defined]
+    assert "approval" not in as_ada.get(address(study, "labels.tex")).getvalue().decode()
 
 
 def test_a_published_cost_is_entered_and_shown_as_published(
-    client: Client, study: Study, ada: Any, ben: Any, login: Any
+    as_ada: Any, study: Study, ada: Any, as_ben: Any
 ) -> None:
     Judge.objects.filter(name="brisk").update(created_by=ada)
     judge = Judge.objects.get(name="brisk")
     cost = reverse("benchmarks:judge-cost", args=[judge.uid])
-    assert "imported predictions come without their usage" in client.get(address(study), {"view": "judges"}).text
+    assert "imported predictions come without their usage" in as_ada.get(address(study), {"view": "judges"}).text
     for wrong in ("much", "-1", "1e99", "nan"):
-        client.post(cost, {"published_cost": wrong})
+        as_ada.post(cost, {"published_cost": wrong})
     judge.refresh_from_db()
     assert judge.published_cost is None
-    shown = client.post(cost, {"published_cost": "12.5"}, follow=True).text
+    shown = as_ada.post(cost, {"published_cost": "12.5"}, follow=True).text
     assert 'value="12.5000"' in shown
-    row = next(one for one in judges(client, study) if one.names[0] == "brisk")
+    row = next(one for one in judges(as_ada, study) if one.names[0] == "brisk")
     assert (row.number("cost"), row.value("cost").method) == (12.5, "as published")  # type: ignore[union-attr]
     assert re.search(
-        r"12\.50</span>\s*<span class=\"interval\">published", client.get(address(study), {"view": "judges"}).text
+        r"12\.50</span>\s*<span class=\"interval\">published", as_ada.get(address(study), {"view": "judges"}).text
     )
-    assert "$12.5000" in client.get(reverse("benchmarks:judges")).text
-    assert names(client, study, judges_sort="cost")[0] == "brisk"
-    assert {one["judge"]: one["cost_note"] for one in table(client, study)}["brisk"] == "published"
+    assert "$12.5000" in as_ada.get(reverse("benchmarks:judges")).text
+    assert names(as_ada, study, judges_sort="cost")[0] == "brisk"
+    assert {one["judge"]: one["cost_note"] for one in table(as_ada, study)}["brisk"] == "published"
     event = AuditEvent.objects.get(action="judge.cost_set")
     assert (event.actor, Decimal(event.detail["cost"])) == (ada, Decimal("12.5"))
-    assert login(ben).post(cost, {"published_cost": "1"}).status_code == 403
-    client.post(cost, {"published_cost": ""})
+    assert as_ben.post(cost, {"published_cost": "1"}).status_code == 403
+    as_ada.post(cost, {"published_cost": ""})
     judge.refresh_from_db()
     assert judge.published_cost is None
 
 
-def test_only_imported_judges_have_a_published_cost(client: Client) -> None:
-    client.post(reverse("benchmarks:judge-offline"))
+def test_only_imported_judges_have_a_published_cost(as_ada: Any) -> None:
+    as_ada.post(reverse("benchmarks:judge-offline"))
     offline = Judge.objects.get(name="lexical-2")
     assert (
-        client.post(reverse("benchmarks:judge-cost", args=[offline.uid]), {"published_cost": "1"}).status_code
+        as_ada.post(reverse("benchmarks:judge-cost", args=[offline.uid]), {"published_cost": "1"}).status_code
         == 404
     )

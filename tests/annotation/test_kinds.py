@@ -40,7 +40,7 @@ def test_two_kinds_of_one_name_are_refused() -> None:
 
 @pytest.mark.usefixtures("grading")
 def test_a_toy_kind_is_set_up_worked_on_copied_and_deleted(
-    ada: Any, ben: Any, cleo: Any, eve: Any, login: Any
+    ada: Any, ben: Any, as_ben: Any, cleo: Any, eve: Any, login: Any
 ) -> None:
     subtopic = make_haystack().subtopics.get(number=1)
     summaries = [make_summary(subtopic=subtopic, system=letter) for letter in "abcd"]
@@ -81,7 +81,7 @@ def test_a_toy_kind_is_set_up_worked_on_copied_and_deleted(
         assert words in overview
 
     give_consent(ben)
-    assert "4 left, about 8 min" in login(ben).get(reverse("annotation:work")).content.decode()
+    assert "4 left, about 8 min" in as_ben.get(reverse("annotation:work")).content.decode()
     client = login(ada)
     labels = client.get(url("study-labels", study, "csv")).getvalue().decode()
     assert len(list(csv.DictReader(io.StringIO(labels)))) == 8

@@ -74,7 +74,7 @@ class Desk:
 
 
 @pytest.fixture
-def desk(ben: Any, login: Any) -> Callable[[str], Desk]:
+def desk(ben: Any, as_ben: Any) -> Callable[[str], Desk]:
     def sit(kind: str) -> Desk:
         makers: dict[str, Callable[[], Study]] = {
             "linking": lambda: make_linking_study(annotators=[ben]),
@@ -82,7 +82,7 @@ def desk(ben: Any, login: Any) -> Callable[[str], Desk]:
             "validation": lambda: make_validation([ben], make_judged(n=2), n=6, people_per_item=1),
             "rating": lambda: make_rating_study(annotators=[ben]),
         }
-        return Desk(kind, makers[kind](), ben, login(ben))
+        return Desk(kind, makers[kind](), ben, as_ben)
 
     return sit
 
@@ -132,12 +132,12 @@ def test_an_undo_kept_over_a_reload_reaches_no_other_item(kind: str, desk: Calla
     assert at.undo(1, "later", here="1")["task"] == str(at.task(1).uid)
 
 
-def test_undo_leaves_other_people_and_other_studies_alone(ben: Any, cleo: Any, login: Any) -> None:
+def test_undo_leaves_other_people_and_other_studies_alone(ben: Any, cleo: Any, as_cleo: Any, login: Any) -> None:
     study = make_points_study(annotators=[ben, cleo])
     another = make_points_study(annotators=[ben], name="Another", questions=[make_points_question(key="q2")])
     own, hers, later = (
         Desk("verification", study, ben, login(ben)),
-        Desk("verification", study, cleo, login(cleo)),
+        Desk("verification", study, cleo, as_cleo),
         Desk("verification", another, ben, login(ben)),
     )
     for desk in (own, hers, later):
@@ -298,10 +298,10 @@ def test_an_answer_of_every_kind_is_listed_with_what_was_asked_and_leads_to_its_
     assert "Open or change" in page
 
 
-def test_the_newest_come_first_and_no_more_than_twenty(ben: Any, login: Any) -> None:
+def test_the_newest_come_first_and_no_more_than_twenty(ben: Any, as_ben: Any) -> None:
     questions = [make_points_question(key=f"q{n}") for n in range(8)]
-    study, client = make_points_study(annotators=[ben], questions=questions), login(ben)
-    at = Desk("verification", study, ben, client)
+    study = make_points_study(annotators=[ben], questions=questions)
+    at = Desk("verification", study, ben, as_ben)
     for position in range(1, 23):
         at.answer(position, "no")
     shown = last_answers(annotator_of(ben))
@@ -328,10 +328,10 @@ def test_answers_of_a_closed_study_are_there_to_read(desk: Callable[[str], Desk]
     assert at.client.get(answer.url).status_code == 200
 
 
-def test_nobody_reads_somebody_elses_answers(cleo: Any, login: Any, desk: Callable[[str], Desk]) -> None:
+def test_nobody_reads_somebody_elses_answers(cleo: Any, as_cleo: Any, desk: Callable[[str], Desk]) -> None:
     desk("verification").answer(1, "no")
     assert last_answers(annotator_of(cleo)) == []
-    assert "Nothing yet" in login(cleo).get(reverse("annotation:last-answers")).content.decode()
+    assert "Nothing yet" in as_cleo.get(reverse("annotation:last-answers")).content.decode()
 
 
 @pytest.mark.parametrize("kind", KINDS)

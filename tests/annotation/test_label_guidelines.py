@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 from django.utils.translation import override
 from rapidfuzz import fuzz
@@ -40,10 +39,9 @@ NAMED = re.compile(r"<li><strong>(\w+)</strong> \(<code>(.)</code>\)")
 
 
 @pytest.mark.parametrize("kind", sorted(MAKERS))
-def test_default_guidelines_list_the_answers_as_the_page_does(kind: str, ben: Any, login: Any) -> None:
-    client: Client = login(ben)
+def test_default_guidelines_list_the_answers_as_the_page_does(kind: str, ben: Any, as_ben: Any) -> None:
     study = MAKERS[kind](ben)
-    page = client.get(f"/work/{kind}/{label_task(study, ben).uid}/").content.decode()
+    page = as_ben.get(f"/work/{kind}/{label_task(study, ben).uid}/").content.decode()
     on_the_page = list(dict.fromkeys(CHOICE.findall(page)))
     assert len(on_the_page) >= 3
     named = NAMED.findall(render_markdown(default_guidelines(kind)))
@@ -79,12 +77,11 @@ def test_no_worked_example_of_the_guidelines_is_an_item_of_the_demo(kind: str) -
 
 
 def test_a_study_with_our_guidelines_shows_them_in_german_with_the_english_text_below(
-    ben: Any, login: Any, now: Any
+    ben: Any, as_ben: Any, now: Any
 ) -> None:
     study = make_linking_study(annotators=[ben])
     publish_guideline(study=study, body=default_guidelines("linking"), by=None, now=now)
-    client = login(ben)
-    shown = client.get(reverse("annotation:study-guidelines", args=[study.uid]), headers={"accept-language": "de"})
+    shown = as_ben.get(reverse("annotation:study-guidelines", args=[study.uid]), headers={"accept-language": "de"})
     html = shown.content.decode()
     assert "Gar nicht" in html
     assert "Dies ist eine Übersetzung" in html

@@ -59,9 +59,9 @@ def decide(
 
 
 @pytest.fixture
-def researcher(ada: Any, writer: Writer, login: Any) -> Any:
+def researcher(ada: Any, as_ada: Any, writer: Writer) -> Any:
     writer.session.assignment.study.researchers.add(ada)
-    return login(ada)
+    return as_ada
 
 
 def score(now: datetime) -> None:
@@ -69,11 +69,10 @@ def score(now: datetime) -> None:
         judging.run_pending(run=run, clock=lambda: now)
 
 
-def test_the_writer_reads_how_many_words_came_too_late_and_which(writer: Writer, ben: Any, login: Any) -> None:
+def test_the_writer_reads_how_many_words_came_too_late_and_which(writer: Writer, as_ben: Any) -> None:
     say_late(writer, LATER, typed_at_ms=int(after(55_000).timestamp() * 1000))
-    client = login(ben)
     for name in ("session-after", "session-own"):
-        shown = client.get(reverse(f"annotation:{name}", args=[writer.session.uid])).text
+        shown = as_ben.get(reverse(f"annotation:{name}", args=[writer.session.uid])).text
         assert "9 words arrived too late" in shown
         assert "The new pier opens" in shown
         assert "Last typed at 2026-03-02 09:00:55" in shown
@@ -92,27 +91,29 @@ def test_every_late_text_is_kept_and_the_newest_comes_first(writer: Writer, rese
 
 
 @pytest.mark.parametrize("text", [IN_TIME, f"{IN_TIME}  \n", ""])
-def test_of_a_text_that_is_the_final_one_there_is_nothing_to_tell(ben: Any, login: Any, text: str) -> None:
+def test_of_a_text_that_is_the_final_one_there_is_nothing_to_tell(ben: Any, as_ben: Any, text: str) -> None:
     writer = Writer(start_session(ben))
     writer.save(30_000, "- An earlier draft")
     writer.submit(60_000, IN_TIME)
     say_late(writer, text)
     assert late.late_texts(writer.row()) == []
-    shown = login(ben).get(reverse("annotation:session-own", args=[writer.session.uid])).text
+    shown = as_ben.get(reverse("annotation:session-own", args=[writer.session.uid])).text
     assert "late-title" not in shown
 
 
-def test_a_late_text_that_was_a_draft_once_is_told_of_like_any_other(ben: Any, ada: Any, login: Any) -> None:
+def test_a_late_text_that_was_a_draft_once_is_told_of_like_any_other(
+    ben: Any, as_ben: Any, ada: Any, as_ada: Any
+) -> None:
     session = start_session(ben)
     writer = Writer(session)
     writer.save(20_000, LATER)
     writer.submit(60_000, IN_TIME)
     session.assignment.study.researchers.add(ada)
     say_late(writer, LATER)
-    shown = login(ben).get(reverse("annotation:session-own", args=[session.uid])).text
+    shown = as_ben.get(reverse("annotation:session-own", args=[session.uid])).text
     assert "9 words arrived too late" in shown
     assert waits(writer) == [f"1 late text to review /sessions/{session.uid}/"]
-    assert "9 words arrived too late" in login(ada).get(f"/sessions/{session.uid}/").text
+    assert "9 words arrived too late" in as_ada.get(f"/sessions/{session.uid}/").text
 
 
 def test_a_late_text_changes_no_figure_and_is_not_scored(writer: Writer, researcher: Any, now: datetime) -> None:
@@ -207,18 +208,18 @@ def test_of_two_late_texts_the_one_accepted_last_counts(writer: Writer, research
 
 
 def test_giving_time_back_ends_the_acceptance_with_the_end_it_stood_for(
-    writer: Writer, researcher: Any, eve: Any, ben: Any, login: Any
+    writer: Writer, researcher: Any, eve: Any, as_ben: Any
 ) -> None:
     decide(researcher, writer, say_late(writer, LATER))
     settling.reopen(session=writer.row(), by=eve, delta_ms=60_000, reason="a power cut", now=after(120_000))
     assert writer.row().late_text is None
-    assert "9 words arrived too late" in login(ben).get(f"/work/sessions/{writer.session.uid}/").text
+    assert "9 words arrived too late" in as_ben.get(f"/work/sessions/{writer.session.uid}/").text
 
 
 @pytest.mark.every_database
 @pytest.mark.parametrize("state", ["running", "voided"])
 def test_only_a_session_that_ended_by_itself_can_have_an_accepted_late_text(
-    ben: Any, ada: Any, eve: Any, login: Any, state: str
+    ben: Any, as_ben: Any, ada: Any, eve: Any, state: str
 ) -> None:
     writer = Writer(start_session(ben))
     writer.session.assignment.study.researchers.add(ada)
@@ -233,7 +234,7 @@ def test_only_a_session_that_ended_by_itself_can_have_an_accepted_late_text(
         late.accept(session=writer.row(), op_id=op_id, by=ada, reason="x", now=after(3_000))
     assert Session.objects.get().late_text is None
     if state == "voided":
-        own = login(ben).get(f"/work/sessions/{writer.session.uid}/own/").text
+        own = as_ben.get(f"/work/sessions/{writer.session.uid}/own/").text
         assert "9 words arrived too late" in own
         assert "unless a researcher accepts it" not in own
         assert waits(writer) == []
@@ -258,10 +259,10 @@ def test_the_work_of_an_erased_person_keeps_its_late_text(
 
 
 def test_a_browser_is_told_how_many_words_came_too_late(
-    writer: Writer, ben: Any, dot: Any, login: Any, time_machine: Any
+    writer: Writer, as_ben: Any, dot: Any, login: Any, time_machine: Any
 ) -> None:
     time_machine.move_to(after(120_000), tick=False)
-    browser = Browser(login(ben), writer.session)
+    browser = Browser(as_ben, writer.session)
     answer = browser.draft(LATER, base_rev=1)
     assert (answer.status_code, answer.json()["late_words"]) == (410, 9)
     stranger = Browser(login(dot), writer.session)
@@ -271,19 +272,19 @@ def test_a_browser_is_told_how_many_words_came_too_late(
 
 @pytest.mark.parametrize(("claimed", "stored"), [(-10_000, 0), (40_000, 40_000), (10**9, 90_000), (2**52, None)])
 def test_what_the_browsers_clock_says_is_moved_into_the_session(
-    writer: Writer, ben: Any, login: Any, time_machine: Any, claimed: int, stored: int | None
+    writer: Writer, as_ben: Any, time_machine: Any, claimed: int, stored: int | None
 ) -> None:
     time_machine.move_to(after(90_000), tick=False)
     ms = claimed if claimed == 2**52 else int(after(claimed).timestamp() * 1000)
-    Browser(login(ben), writer.session).draft(LATER, base_rev=1, typed_at=ms)
+    Browser(as_ben, writer.session).draft(LATER, base_rev=1, typed_at=ms)
     assert DraftRevision.objects.get(text=LATER).typed_at == (None if stored is None else after(stored))
 
 
 def test_notes_that_come_too_late_or_from_an_older_tab_are_stored_for_their_writer_alone(
-    writer: Writer, researcher: Any, ben: Any, login: Any, time_machine: Any
+    writer: Writer, researcher: Any, as_ben: Any, time_machine: Any
 ) -> None:
     time_machine.move_to(NOW + timedelta(hours=1), tick=False)
-    browser = Browser(login(ben), writer.session)
+    browser = Browser(as_ben, writer.session)
     for _ in range(2):
         assert browser.post("notes", text="look for the <pier>", op_id="n1").status_code == 410
     assert LateNotes.objects.get().text == "look for the <pier>"
@@ -292,43 +293,41 @@ def test_notes_that_come_too_late_or_from_an_older_tab_are_stored_for_their_writ
     assert "look for" not in researcher.get(f"/sessions/{writer.session.uid}/").text
 
 
-def test_notes_of_a_tab_that_lost_the_session_are_stored_apart(ben: Any, login: Any, time_machine: Any) -> None:
+def test_notes_of_a_tab_that_lost_the_session_are_stored_apart(ben: Any, as_ben: Any, time_machine: Any) -> None:
     time_machine.move_to(NOW, tick=False)
     session = start_session(ben)
-    Browser(login(ben), session, "tab-2").post("claim")
-    assert Browser(login(ben), session, "tab-1").post("notes", text="mine", op_id="n1").status_code == 409
+    Browser(as_ben, session, "tab-2").post("claim")
+    assert Browser(as_ben, session, "tab-1").post("notes", text="mine", op_id="n1").status_code == 409
     assert (LateNotes.objects.get().text, LateNotes.objects.get().reject_code) == ("mine", "tab_lost")
     assert Session.objects.get().notes_text == ""
 
 
-def test_open_questions_come_back_until_they_are_answered_or_declined(
-    writer: Writer, ben: Any, login: Any
-) -> None:
-    client, url = login(ben), reverse("annotation:session-after", args=[writer.session.uid])
+def test_open_questions_come_back_until_they_are_answered_or_declined(writer: Writer, as_ben: Any) -> None:
+    url = reverse("annotation:session-after", args=[writer.session.uid])
 
     def asks() -> list[bool]:
-        return [url in client.get("/work/").text, url in client.get("/", follow=True).text]
+        return [url in as_ben.get("/work/").text, url in as_ben.get("/", follow=True).text]
 
     assert asks() == [True, True]
-    client.get(url)
+    as_ben.get(url)
     assert asks() == [True, True]
-    assert client.post(url, {"decline": "1"}).headers["Location"] == "/work/"
+    assert as_ben.post(url, {"decline": "1"}).headers["Location"] == "/work/"
     assert asks() == [False, False]
-    assert client.get(url).headers["Location"] == reverse("annotation:session-own", args=[writer.session.uid])
+    assert as_ben.get(url).headers["Location"] == reverse("annotation:session-own", args=[writer.session.uid])
 
 
-def test_answered_questions_are_not_asked_again(writer: Writer, ben: Any, login: Any) -> None:
-    client, url = login(ben), reverse("annotation:session-after", args=[writer.session.uid])
-    client.post(url, {"time_was_enough": "yes", "used_no_model": "yes"})
-    assert url not in client.get("/work/").text
-    assert client.post(url, {"decline": "1"}).status_code == 302
+def test_answered_questions_are_not_asked_again(writer: Writer, as_ben: Any) -> None:
+    url = reverse("annotation:session-after", args=[writer.session.uid])
+    as_ben.post(url, {"time_was_enough": "yes", "used_no_model": "yes"})
+    assert url not in as_ben.get("/work/").text
+    assert as_ben.post(url, {"decline": "1"}).status_code == 302
     assert Session.objects.get().questions_declined_at is None
 
 
-def test_my_work_shows_a_session_whose_time_is_up_as_over(ben: Any, login: Any, time_machine: Any) -> None:
+def test_my_work_shows_a_session_whose_time_is_up_as_over(ben: Any, as_ben: Any, time_machine: Any) -> None:
     session = start_session(ben)
     time_machine.move_to(NOW + timedelta(hours=5), tick=False)
-    shown = login(ben).get("/work/").text
+    shown = as_ben.get("/work/").text
     assert reverse("annotation:session-after", args=[session.uid]) in shown
     assert reverse("annotation:session", args=[session.uid]) + '"' not in shown
 
@@ -348,9 +347,9 @@ def test_the_home_counts_each_text_that_the_page_asks_for_and_no_other(writer: W
 
 
 @pytest.mark.every_database
-def test_what_had_been_typed_by_the_mark_stands_beside_what_is_recorded(ben: Any, ada: Any, login: Any) -> None:
+def test_what_had_been_typed_by_the_mark_stands_beside_what_is_recorded(ben: Any, ada: Any, as_ada: Any) -> None:
     """Typed offline before the mark of ten minutes and before the end, by a browser whose clock is slow by 5 s."""
-    writer, researcher = Writer(start_session(ben)), login(ada)
+    writer = Writer(start_session(ben))
     writer.session.assignment.study.researchers.add(ada)
 
     def typed(ms: int) -> int:
@@ -370,11 +369,11 @@ def test_what_had_been_typed_by_the_mark_stands_beside_what_is_recorded(ben: Any
     assert recorded == writer.snapshots() == {600_000: "- Boats", 900_000: LATEST}
     packing.pack(session_id=session.pk, now=after(1_000_000))
     address = f"/studies/{session.assignment.study.uid}/files/as_typed.jsonl"
-    lines = b"".join(researcher.get(address).streaming_content).splitlines()
+    lines = b"".join(as_ada.get(address).streaming_content).splitlines()
     assert {(row["mark_ms"], row["text"]) for row in map(json.loads, lines)} == {
         (mark, text) for mark, (_rev, text) in second.items()
     }
-    shown = researcher.get(f"/sessions/{session.uid}/").text
+    shown = as_ada.get(f"/sessions/{session.uid}/").text
     assert "(final)" in shown.partition("As typed")[2].partition("</section>")[0]
 
 
@@ -388,15 +387,15 @@ def written_offline(user: Any) -> Writer:
     return writer
 
 
-def test_figures_take_texts_as_typed_where_a_page_asks(ben: Any, ada: Any, login: Any, now: datetime) -> None:
-    writer, client = written_offline(ben), login(ada)
+def test_figures_take_texts_as_typed_where_a_page_asks(ben: Any, ada: Any, as_ada: Any, now: datetime) -> None:
+    writer = written_offline(ben)
     study = writer.session.assignment.study
     study.researchers.add(ada)
     address = f"/studies/{study.uid}/results/figures.json"
 
     def coverage_at_the_mark(query: str = "") -> float:
         score(now)
-        figures = client.get(f"{address}?{query}").json()
+        figures = as_ada.get(f"{address}?{query}").json()
         points = figures["measures"]["coverage"]["sessions"]
         return float(next(point["value"] for point in points if point["mark_ms"] == 600_000))
 
@@ -405,10 +404,10 @@ def test_figures_take_texts_as_typed_where_a_page_asks(ben: Any, ada: Any, login
     late.note_typed(now=now)
     assert coverage_at_the_mark("texts=typed") > recorded
     assert coverage_at_the_mark() == recorded
-    assert client.get(f"{address}?texts=typed").json()["final_text"] == "typed"
-    assert "1 text counts as typed by the mark" in client.get(f"/studies/{study.uid}/results/?texts=typed").text
+    assert as_ada.get(f"{address}?texts=typed").json()["final_text"] == "typed"
+    assert "1 text counts as typed by the mark" in as_ada.get(f"/studies/{study.uid}/results/?texts=typed").text
     assert TypedText.objects.get().summary is not None
-    curve = b"".join(client.get(f"/studies/{study.uid}/files/curve.csv").streaming_content).decode()
+    curve = b"".join(as_ada.get(f"/studies/{study.uid}/files/curve.csv").streaming_content).decode()
     assert {row["final_text"] for row in csv.DictReader(io.StringIO(curve))} == {"submitted", "typed"}
 
 

@@ -36,13 +36,13 @@ def chart_of(user: Any, now: datetime = NOW) -> Latest:
     return found
 
 
-def test_labels_of_coverage_show_judges_beside_people(ada: Any, login: Any) -> None:
+def test_labels_of_coverage_show_judges_beside_people(ada: Any, as_ada: Any) -> None:
     study = make_labelled_study(summaries=make_summaries(n=4), researcher=ada)
     found = chart_of(ada)
     assert found.study == study
     assert found.chart.rows[0]["series"] == "people"
     assert len(found.chart.rows) == 3
-    page = login(ada).get(reverse("annotation:latest")).text
+    page = as_ada.get(reverse("annotation:latest")).text
     assert "<svg" in page
     assert reverse("annotation:study-figures", args=[study.uid]) in page
 
@@ -92,26 +92,26 @@ def test_writing_shows_the_mean_of_the_joint_score(ada: Any, ben: Any) -> None:
 
 
 def test_a_stranger_sees_no_results_and_annotators_no_such_page(
-    ada: Any, ben: Any, cleo: Any, dot: Any, login: Any
+    ada: Any, as_ada: Any, ben: Any, as_ben: Any, cleo: Any, dot: Any, login: Any
 ) -> None:
     verified(ada, ben, cleo)
     client: Client = login(dot)
     assert latest_of(dot, NOW) is None
     assert client.get(reverse("annotation:latest")).status_code in {200, 403}
     assert "<svg" not in client.get(reverse("annotation:latest")).text
-    assert login(ben).get(reverse("annotation:latest")).status_code == 403
-    assert 'hx-get="/agreement/latest/"' in login(ada).get("/").text
+    assert as_ben.get(reverse("annotation:latest")).status_code == 403
+    assert 'hx-get="/agreement/latest/"' in as_ada.get("/").text
 
 
 def test_the_list_of_agreement_says_what_is_counted_and_what_agreement_is_on(
-    ada: Any, ben: Any, cleo: Any, login: Any
+    ada: Any, as_ada: Any, ben: Any, cleo: Any
 ) -> None:
     study = MAKERS["verification"](ALL, ada, (ben, cleo))
     linking = make_labelled_study(summaries=make_summaries(n=4), people=("anna", "bert"), researcher=ada)
     linking.coveragelabels.filter(annotator__label="bert", summary=linking.coveragelabels.first().summary).delete()
     for each in (study, linking):
         look_up(HEADLINE, OfStudy(each.pk), now=NOW)
-    page = flat(login(ada).get(reverse("annotation:agreement")).text)
+    page = flat(as_ada.get(reverse("annotation:agreement")).text)
     assert "key points of the control group" in page
     n = linking.coveragelabels.values("summary", "insight").distinct().count()
     assert f"{n} insights of summaries" in page

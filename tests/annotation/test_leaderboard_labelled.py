@@ -31,12 +31,6 @@ def study(ada: Any) -> Study:
     return made
 
 
-@pytest.fixture
-def client(ada: Any, login: Any) -> Client:
-    found: Client = login(ada)
-    return found
-
-
 def keep(*kept: Summary) -> None:
     """Leave the labels of these texts only."""
     CoverageLabel.objects.exclude(summary__in=kept).delete()
@@ -67,7 +61,7 @@ def mean_verdict(summary: Summary) -> float:
     return sum(worth[one] for one in verdicts) / len(verdicts)
 
 
-def test_of_a_random_sample_it_is_the_labelled_mean_with_the_judges_help(client: Client, study: Study) -> None:
+def test_of_a_random_sample_it_is_the_labelled_mean_with_the_judges_help(as_ada: Any, study: Study) -> None:
     texts = list(Summary.objects.order_by("pk"))
     own = [text for text in texts if text.system.summarizer == "alpha"]
     keep(*own[:5], *(text for text in texts if text.system.summarizer == "beta"))
@@ -77,7 +71,7 @@ def test_of_a_random_sample_it_is_the_labelled_mean_with_the_judges_help(client:
             for text in own
         ]
     ).mean
-    found = rows(client)
+    found = rows(as_ada)
     assert found["alpha"]["coverage_labelled"] == pytest.approx(100 * (expected.value or 0))
     interval = found["alpha"]["intervals"]["coverage_labelled"]
     assert interval["low"] == pytest.approx(max(0, 100 * (expected.low or 0)))
@@ -86,30 +80,30 @@ def test_of_a_random_sample_it_is_the_labelled_mean_with_the_judges_help(client:
     assert found["beta"]["coverage_labelled"] == pytest.approx(100 * sum(everything) / 6)
     assert found["gamma"]["coverage_labelled"] is None
     assert found["gamma"]["intervals"]["coverage_labelled"]["reason"] == NOT_LABELLED
-    shown = page(client)
+    shown = page(as_ada)
     assert NAME in shown
     assert "1 person labelled 11 of the 24 texts, a random draw, on 6 subtopics (“Ferry links”)" in shown
     assert NAME in output_of("report", "leaderboard", "--judge", "owl")
 
 
-def test_one_labelled_text_has_a_mean_without_an_interval(client: Client, study: Study) -> None:
+def test_one_labelled_text_has_a_mean_without_an_interval(as_ada: Any, study: Study) -> None:
     first = Summary.objects.order_by("pk")[0]
     keep(first)
-    row = rows(client)[first.system.summarizer]
+    row = rows(as_ada)[first.system.summarizer]
     assert row["coverage_labelled"] is not None
     assert row["intervals"]["coverage_labelled"]["low"] is None
     assert "no interval under" in row["intervals"]["coverage_labelled"]["reason"]
 
 
-def test_without_labels_or_where_they_are_no_random_draw_there_is_no_column(client: Client, study: Study) -> None:
-    assert "coverage_labelled" in rows(client)["alpha"]
+def test_without_labels_or_where_they_are_no_random_draw_there_is_no_column(as_ada: Any, study: Study) -> None:
+    assert "coverage_labelled" in rows(as_ada)["alpha"]
     Study.objects.update(labels_are_random=False)
-    assert "coverage_labelled" not in rows(client)["alpha"]
-    shown = page(client)
+    assert "coverage_labelled" not in rows(as_ada)["alpha"]
+    shown = page(as_ada)
     assert NAME not in shown
     assert "People have labelled some of these texts. Where the results of their study say" in shown
     keep()
-    assert "People have labelled some of these texts" not in page(client)
+    assert "People have labelled some of these texts" not in page(as_ada)
 
 
 def test_labels_of_studies_that_one_may_not_see_do_not_count(study: Study, login: Any, dot: Any) -> None:

@@ -209,14 +209,13 @@ def test_who_cannot_work_gets_nothing_and_gives_back_what_was_not_opened(
     assert work_of(study).gaps(study).n_short() == 0
 
 
-def test_pages_of_writing_are_none_of_a_linking_study(ben: Any, ada: Any, login: Any) -> None:
+def test_pages_of_writing_are_none_of_a_linking_study(ben: Any, ada: Any, as_ada: Any) -> None:
     study = make_linking_study(annotators=[ben], researcher=ada)
-    client = login(ada)
     for page in ("assignments", "assignments/deal"):
-        assert client.get(f"/studies/{study.uid}/{page}/").status_code == 404
+        assert as_ada.get(f"/studies/{study.uid}/{page}/").status_code == 404
     person = annotator_of(ben)
     LabelTask.objects.filter(pk=label_task(study, ben).pk).update(state="begun", begun_at=study.created_at)
-    shown = client.get(reverse("annotation:annotator-remove", args=[study.uid, person.uid])).text
+    shown = as_ada.get(reverse("annotation:annotator-remove", args=[study.uid, person.uid])).text
     assert "gives what they left unfinished to others" in flat(shown)
     assert "void" not in shown
 

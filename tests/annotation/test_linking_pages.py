@@ -40,11 +40,11 @@ def choose(
 
 
 def test_the_page_shows_insights_and_bullets_and_nothing_else(
-    study: Study, ada: Any, ben: Any, cleo: Any, login: Any
+    study: Study, ada: Any, ben: Any, as_ben: Any, cleo: Any, as_cleo: Any
 ) -> None:
     task = label_task(study, ben)
-    choose(login(cleo), label_task(study, cleo), "full", 3)
-    html = login(ben).get(url("label-task", task)).content.decode()
+    choose(as_cleo, label_task(study, cleo), "full", 3)
+    html = as_ben.get(url("label-task", task)).content.decode()
     for insight in task.item.summary.subtopic.insights.all():
         assert insight.text in html
     assert "Boats leave at six." in html
@@ -56,46 +56,45 @@ def test_the_page_shows_insights_and_bullets_and_nothing_else(
     assert str(task.item.summary.uid) not in html
 
 
-def test_opening_a_task_bars_from_writing_on_the_haystack(study: Study, ben: Any, login: Any) -> None:
+def test_opening_a_task_bars_from_writing_on_the_haystack(study: Study, ben: Any, as_ben: Any) -> None:
     task = label_task(study, ben)
     assert not Exposure.objects.filter(user=ben).exists()
-    login(ben).get(url("label-task", task))
+    as_ben.get(url("label-task", task))
     seen = Exposure.objects.get(user=ben)
     assert (seen.reason, seen.haystack) == ("linking", task.item.summary.haystack)
 
 
-def test_who_still_has_to_write_on_the_haystack_is_shown_nothing(study: Study, ben: Any, login: Any) -> None:
+def test_who_still_has_to_write_on_the_haystack_is_shown_nothing(study: Study, ben: Any, as_ben: Any) -> None:
     task = label_task(study, ben)
     writing = make_writing_study(haystack=task.item.summary.haystack, annotators=[ben])
     make_assignment(study=writing, annotator=ben)
-    answer = login(ben).get(url("label-task", task))
+    answer = as_ben.get(url("label-task", task))
     assert answer.status_code == 409
     assert task.item.summary.subtopic.insights.first().text not in answer.content.decode()
     assert not Exposure.objects.filter(user=ben).exists()
 
 
-def test_tasks_of_a_study_that_is_not_open_are_not_there(study: Study, ben: Any, login: Any) -> None:
+def test_tasks_of_a_study_that_is_not_open_are_not_there(study: Study, ben: Any, as_ben: Any) -> None:
     task, begun = label_task(study, ben), label_task(study, ben, position=2)
-    client = login(ben)
-    choose(client, begun, "none")
+    choose(as_ben, begun, "none")
     Study.objects.update(state="closed")
-    assert client.get(url("label-task", task)).status_code == 404
-    shown = client.get(url("label-task", begun)).content.decode()
+    assert as_ben.get(url("label-task", task)).status_code == 404
+    shown = as_ben.get(url("label-task", begun)).content.decode()
     assert "read only" in shown
     assert "<fieldset disabled>" in shown
-    assert choose(client, begun, "full", 3).status_code == 409
-    own = client.get(reverse("annotation:own-work")).content.decode()
+    assert choose(as_ben, begun, "full", 3).status_code == 409
+    own = as_ben.get(reverse("annotation:own-work")).content.decode()
     finished = reverse("annotation:label-finished", args=[study.uid])
     assert finished in own
-    text = client.get(finished).content.decode()
+    text = as_ben.get(finished).content.decode()
     assert "The study is closed" in text
     assert url("label-task", begun) in text
     assert url("label-task", task) not in text
 
 
-def test_a_choice_answers_with_how_things_stand(study: Study, ben: Any, login: Any) -> None:
-    task, client = label_task(study, ben), login(ben)
-    told = choose(client, task, "partial", 4, op_id="a", unsure="1", guideline="1").json()
+def test_a_choice_answers_with_how_things_stand(study: Study, ben: Any, as_ben: Any) -> None:
+    task = label_task(study, ben)
+    told = choose(as_ben, task, "partial", 4, op_id="a", unsure="1", guideline="1").json()
     assert (told["coverage"], told["lines"], told["is_complete"], told["is_unsure"]) == (
         "partial",
         [4],
@@ -105,15 +104,15 @@ def test_a_choice_answers_with_how_things_stand(study: Study, ben: Any, login: A
     assert (told["state"], told["n_answered"]) == ("begun", 1)
     label = CoverageLabel.objects.get()
     assert (label.op_id, label.guideline and label.guideline.version) == ("a", 1)
-    assert client.post(url("label-undo", task), {"op_id": "b"}, headers=JSON).json()["coverage"] == ""
-    assert client.post(url("label-undo", task), {"op_id": "c"}, headers=JSON).json() == {"nothing": True}
+    assert as_ben.post(url("label-undo", task), {"op_id": "b"}, headers=JSON).json()["coverage"] == ""
+    assert as_ben.post(url("label-undo", task), {"op_id": "c"}, headers=JSON).json() == {"nothing": True}
 
 
 @pytest.mark.parametrize("data", [{}, {"question": "x"}, {"line": "first"}, {"guideline": "new"}])
-def test_what_the_page_never_sends_is_refused(study: Study, ben: Any, login: Any, data: dict[str, str]) -> None:
+def test_what_the_page_never_sends_is_refused(study: Study, ben: Any, as_ben: Any, data: dict[str, str]) -> None:
     task = label_task(study, ben)
     insight = task.item.summary.subtopic.insights.first().uid
-    answer = login(ben).post(
+    answer = as_ben.post(
         url("label-choice", task),
         {"question": insight, "coverage": "none", **data} if data else {},
         headers=JSON,
@@ -122,43 +121,42 @@ def test_what_the_page_never_sends_is_refused(study: Study, ben: Any, login: Any
     assert answer.json()["message"]
 
 
-def test_everything_works_as_plain_forms(study: Study, ben: Any, login: Any) -> None:
-    task, client = label_task(study, ben), login(ben)
+def test_everything_works_as_plain_forms(study: Study, ben: Any, as_ben: Any) -> None:
+    task = label_task(study, ben)
     insight = task.item.summary.subtopic.insights.order_by("number").first()
-    answer = client.post(url("label-choice", task), {"question": insight.uid, "coverage": "full", "line": "3"})
+    answer = as_ben.post(url("label-choice", task), {"question": insight.uid, "coverage": "full", "line": "3"})
     assert answer.headers["Location"] == f"{url('label-task', task)}#q-{insight.uid}"
-    client.post(url("label-remark", task), {"flag": "1", "comment": "odd <b>"})
-    page = client.get(url("label-task", task)).content.decode()
+    as_ben.post(url("label-remark", task), {"flag": "1", "comment": "odd <b>"})
+    page = as_ben.get(url("label-task", task)).content.decode()
     assert 'value="full" checked' in page
     assert "odd &lt;b&gt;" in page
     assert 'aria-pressed="true"' in page
-    answer = client.post(url("label-skip", task), {"reason": ""}, follow=True)
+    answer = as_ben.post(url("label-skip", task), {"reason": ""}, follow=True)
     assert "Give a reason for skipping" in answer.content.decode()
-    answer = client.post(url("label-skip", task), {"reason": "not English"})
+    answer = as_ben.post(url("label-skip", task), {"reason": "not English"})
     assert answer.headers["Location"] == url("label-task", label_task(study, ben, position=2))
-    assert "Answer it to put it back" in client.get(url("label-task", task)).content.decode()
-    client.post(url("label-skip", task), {"undo": "1"})
-    client.post(url("label-undo", task))
+    assert "Answer it to put it back" in as_ben.get(url("label-task", task)).content.decode()
+    as_ben.post(url("label-skip", task), {"undo": "1"})
+    as_ben.post(url("label-undo", task))
     task.refresh_from_db()
     assert (task.state, task.n_answered, task.is_flagged) == ("begun", 0, True)
 
 
-def test_the_way_wraps_round_and_ends(study: Study, ben: Any, login: Any) -> None:
-    client = login(ben)
+def test_the_way_wraps_round_and_ends(study: Study, ben: Any, as_ben: Any) -> None:
     go = reverse("annotation:label-go", args=[study.uid])
     tasks = list(study.label_tasks.filter(annotator=annotator_of(ben)).order_by("position"))
-    assert client.get(go, {"n": "3"}).headers["Location"] == url("label-task", tasks[2])
-    assert client.get(go, {"n": "99"}).headers["Location"] == url("label-task", tasks[3])
-    assert client.get(go, {"n": "x"}).headers["Location"] == url("label-task", tasks[0])
-    assert client.get(go, {"after": "4"}).headers["Location"] == url("label-task", tasks[0])
+    assert as_ben.get(go, {"n": "3"}).headers["Location"] == url("label-task", tasks[2])
+    assert as_ben.get(go, {"n": "99"}).headers["Location"] == url("label-task", tasks[3])
+    assert as_ben.get(go, {"n": "x"}).headers["Location"] == url("label-task", tasks[0])
+    assert as_ben.get(go, {"after": "4"}).headers["Location"] == url("label-task", tasks[0])
     LabelTask.objects.exclude(pk=tasks[1].pk).update(state="skipped", skip_reason="no")
-    assert client.get(go, {"after": "2"}).headers["Location"] == url("label-task", tasks[1])
+    assert as_ben.get(go, {"after": "2"}).headers["Location"] == url("label-task", tasks[1])
     LabelTask.objects.update(state="skipped", skip_reason="no")
-    finished = client.get(go).headers["Location"]
-    assert "Number 4" in client.get(finished).content.decode()
+    finished = as_ben.get(go).headers["Location"]
+    assert "Number 4" in as_ben.get(finished).content.decode()
 
 
-def test_the_page_asks_no_more_with_more_tasks(ben: Any, login: Any) -> None:
+def test_the_page_asks_no_more_with_more_tasks(ben: Any, as_ben: Any) -> None:
     haystack = make_haystack()
     summaries = [
         make_summary(subtopic=subtopic, system=f"model-{n}")
@@ -166,33 +164,34 @@ def test_the_page_asks_no_more_with_more_tasks(ben: Any, login: Any) -> None:
         for n in range(20)
     ]
     study = make_linking_study(annotators=[ben], summaries=summaries)
-    assert cost_of(login(ben), url("label-task", label_task(study, ben))) <= 19
+    assert cost_of(as_ben, url("label-task", label_task(study, ben))) <= 19
 
 
-def test_linking_stands_in_the_list_of_work_and_in_earnings(study: Study, ben: Any, dot: Any, login: Any) -> None:
+def test_linking_stands_in_the_list_of_work_and_in_earnings(
+    study: Study, ben: Any, as_ben: Any, dot: Any, login: Any
+) -> None:
     make_assignment(annotator=dot, is_practice=True)
-    client = login(ben)
-    html = client.get(reverse("annotation:work")).content.decode()
+    html = as_ben.get(reverse("annotation:work")).content.decode()
     assert "Ferry links" in html
     assert "Practise for five minutes" not in html
     assert "4 summaries left, about 16 min" in html
     assert html.count(reverse("annotation:label-go", args=[study.uid])) == 1
     LabelTask.objects.filter(annotator=annotator_of(ben)).update(active_ms=900_000)
-    assert "25.00 USD" in client.get(reverse("annotation:earnings")).content.decode()
+    assert "25.00 USD" in as_ben.get(reverse("annotation:earnings")).content.decode()
     Study.objects.update(state="draft")
     assert "Ferry links" not in login(dot).get(reverse("annotation:work")).content.decode()
 
 
-def test_letters_skip_the_keys_of_the_page_only_where_there_are_keys(ben: Any, login: Any) -> None:
+def test_letters_skip_the_keys_of_the_page_only_where_there_are_keys(ben: Any, as_ben: Any) -> None:
     text = "\n".join(f"- Ferry {n} leaves at {n}." for n in range(1, 8))
     summary = make_summary(subtopic=make_haystack().subtopics.get(number=1), text=text)
     shown = bullets_of(summary)
     assert "".join(bullet.key for bullet in shown) == "abcdegh"
     assert "".join(bullet.letter for bullet in shown) == "abcdefg"
     study = make_linking_study(annotators=[ben], summaries=[summary])
-    task, client = label_task(study, ben), login(ben)
-    page = client.get(url("label-task", task)).content.decode()
+    task = label_task(study, ben)
+    page = as_ben.get(url("label-task", task)).content.decode()
     assert re.search(r'class="by-key">g</span><span\s+class="by-touch">f</span>', page)
-    choose(client, task, "full", line=6)
-    undone = client.post(url("label-undo", task), headers=JSON).json()
+    choose(as_ben, task, "full", line=6)
+    undone = as_ben.post(url("label-undo", task), headers=JSON).json()
     assert "“Ferry 6 leaves at 6”" in undone["message"], "a letter would differ by device"

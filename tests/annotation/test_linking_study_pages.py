@@ -48,61 +48,59 @@ def form_data(haystack: Any, *people: Any, **more: Any) -> dict[str, Any]:
     }
 
 
-def test_a_researcher_sets_a_study_up_and_opens_it(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+def test_a_researcher_sets_a_study_up_and_opens_it(as_ada: Any, ben: Any, cleo: Any) -> None:
     haystack = make_haystack()
     for subtopic in haystack.subtopics.all():
         for letter in "ab":
             make_summary(subtopic=subtopic, system=letter)
-    client, create = login(ada), reverse("annotation:study-create", args=["linking"])
-    assert "Worked examples" in client.get(create).content.decode()
-    answer = client.post(create, form_data(haystack, ben, cleo))
+    create = reverse("annotation:study-create", args=["linking"])
+    assert "Worked examples" in as_ada.get(create).content.decode()
+    answer = as_ada.post(create, form_data(haystack, ben, cleo))
     study = Study.objects.get(name="Links")
     assert answer.headers["Location"] == reverse("annotation:study", args=[study.uid])
     assert (study.label_items.count(), study.label_items.filter(is_overlap=True).count()) == (4, 2)
     assert study.label_tasks.count() == 6
-    client.post(reverse("annotation:study-state", args=[study.uid]), {"action": "open"})
+    as_ada.post(reverse("annotation:study-state", args=[study.uid]), {"action": "open"})
     study.refresh_from_db()
     assert study.state == "open"
     former = f"/studies/{study.uid}/linking/"
-    assert client.get(former).headers["Location"] == answer.headers["Location"]
-    assert client.get(f"{former}more/").headers["Location"] == reverse(
+    assert as_ada.get(former).headers["Location"] == answer.headers["Location"]
+    assert as_ada.get(f"{former}more/").headers["Location"] == reverse(
         "annotation:study-annotators", args=[study.uid]
     )
-    assert client.get(f"/studies/{study.uid}/verification/").status_code == 404
-    assert "0 / 6" in client.get(reverse("annotation:studies")).content.decode()
+    assert as_ada.get(f"/studies/{study.uid}/verification/").status_code == 404
+    assert "0 / 6" in as_ada.get(reverse("annotation:studies")).content.decode()
     for name in ("study-guidelines-edit", "study-delete", "study-settings", "study-annotators"):
-        assert client.get(reverse(f"annotation:{name}", args=[study.uid])).status_code == 200
+        assert as_ada.get(reverse(f"annotation:{name}", args=[study.uid])).status_code == 200
 
 
-def test_a_list_and_a_sample_can_be_taken(ada: Any, ben: Any, login: Any) -> None:
+def test_a_list_and_a_sample_can_be_taken(as_ada: Any, ben: Any) -> None:
     haystack = make_haystack()
     rows = [make_summary(subtopic=haystack.subtopics.get(number=1), system=letter) for letter in "abcd"]
-    client, create = login(ada), reverse("annotation:study-create", args=["linking"])
+    create = reverse("annotation:study-create", args=["linking"])
     upload = SimpleUploadedFile("list.csv", f"summary\n{rows[2].uid}\n".encode())
-    client.post(create, form_data(haystack, ben, way="list", list_file=upload))
+    as_ada.post(create, form_data(haystack, ben, way="list", list_file=upload))
     assert [item.summary for item in Study.objects.get().label_items.all()] == [rows[2]]
-    client.post(create, form_data(haystack, ben, way="sample", n_sample="3", seed="5", name="Sample"))
+    as_ada.post(create, form_data(haystack, ben, way="sample", n_sample="3", seed="5", name="Sample"))
     assert Study.objects.get(name="Sample").label_items.count() == 3
     bad = SimpleUploadedFile("list.csv", b"summary\nhello\n")
-    answer = client.post(create, form_data(haystack, ben, way="list", list_file=bad, name="Bad"))
+    answer = as_ada.post(create, form_data(haystack, ben, way="list", list_file=bad, name="Bad"))
     assert answer.status_code == 422
     assert "Row 2" in answer.content.decode()
-    assert client.post(create, form_data(haystack, ben, haystacks=["9" * 400], name="Bad")).status_code == 422
+    assert as_ada.post(create, form_data(haystack, ben, haystacks=["9" * 400], name="Bad")).status_code == 422
     assert not Study.objects.filter(name="Bad").exists()
 
 
-def test_summaries_are_narrowed_by_what_the_haystack_has_and_counted_before(
-    ada: Any, ben: Any, login: Any
-) -> None:
+def test_summaries_are_narrowed_by_what_the_haystack_has_and_counted_before(as_ada: Any, ben: Any) -> None:
     haystack, other = make_haystack(), make_haystack(key="mole", title="The mole")
     first, second = haystack.subtopics.order_by("number")
     rows = [make_summary(subtopic=topic, system=name) for topic in (first, second) for name in ("ant", "bee")]
     make_summary(subtopic=other.subtopics.get(number=1), system="cat")
-    client, url_ = login(ada), reverse("annotation:study-takes", args=["linking"])
+    url_ = reverse("annotation:study-takes", args=["linking"])
 
     def asked(**chosen: Any) -> Any:
         data = form_data(haystack, ben, **chosen)
-        return client.post(url_, data, headers={"HX-Request": "true"})
+        return as_ada.post(url_, data, headers={"HX-Request": "true"})
 
     found = asked()
     assert found.context["count"].n == 4
@@ -116,34 +114,34 @@ def test_summaries_are_narrowed_by_what_the_haystack_has_and_counted_before(
     assert (drawn.n, drawn.n_matching) == (3, 4)
     assert asked(way="list", list_text=f"{rows[0].uid}\n{rows[1].uid}").context["count"].n == 2
     assert asked(way="sample").context.get("count") is None
-    gone = client.post(
+    gone = as_ada.post(
         url_, form_data(other, ben, systems=["bee"], subtopics=[first.pk]), headers={"HX-Request": "true"}
     )
     assert gone.context["count"].systems == [("cat · full", 1)], "what another haystack had no longer narrows"
-    whole = client.post(url_, form_data(haystack, ben, systems=["ant"]))
+    whole = as_ada.post(url_, form_data(haystack, ben, systems=["ant"]))
     assert "<html" in whole.content.decode()
     assert whole.context["count"].n == 2
     create = reverse("annotation:study-create", args=["linking"])
-    client.post(create, form_data(haystack, ben, systems=["bee"], subtopics=[second.pk]))
+    as_ada.post(create, form_data(haystack, ben, systems=["bee"], subtopics=[second.pk]))
     assert [item.summary for item in Study.objects.get().label_items.all()] == [rows[3]]
-    pasted = client.post(create, form_data(haystack, ben, way="list", list_text="hello\nworld", name="Bad"))
+    pasted = as_ada.post(create, form_data(haystack, ben, way="list", list_text="hello\nworld", name="Bad"))
     assert "Row 2: “world” is not a summary id." in pasted.content.decode()
 
 
 def test_training_and_gold_stand_on_agreed_answers_of_another_study(
-    study: Study, ada: Any, ben: Any, cleo: Any, dot: Any, login: Any
+    study: Study, as_ada: Any, ben: Any, cleo: Any, dot: Any, login: Any
 ) -> None:
     for person in (ben, cleo):
         for position in (1, 2, 3, 4):
             task = label_task(study, person, position=position)
             for at in range(task.n_questions):
                 choose(login(person), task, "full", 4, at=at)
-    client, create = login(ada), reverse("annotation:study-create", args=["linking"])
+    create = reverse("annotation:study-create", args=["linking"])
     data = form_data(study.label_items.first().summary.haystack, dot, n_training="1", n_gold="1", pass_mark="75")
-    assert client.post(create, data).status_code == 422
-    too_many = client.post(create, data | {"checks_source": study.pk, "n_gold": "9"})
+    assert as_ada.post(create, data).status_code == 422
+    too_many = as_ada.post(create, data | {"checks_source": study.pk, "n_gold": "9"})
     assert "all insights of 4 are agreed on or decided" in too_many.content.decode()
-    client.post(create, data | {"checks_source": study.pk})
+    as_ada.post(create, data | {"checks_source": study.pk})
     made = Study.objects.get(name="Links")
     Study.objects.filter(pk=made.pk).update(state="open")
     give_consent(dot)
@@ -162,58 +160,58 @@ def test_training_and_gold_stand_on_agreed_answers_of_another_study(
     html = worker.get(url("label-task", gold)).content.decode()
     assert "Agreed" not in html
     assert "gold" not in html
-    overview = client.get(reverse("annotation:study", args=[made.uid])).content.decode()
+    overview = as_ada.get(reverse("annotation:study", args=[made.uid])).content.decode()
     assert "below the mark" in overview
 
 
-def test_people_and_summaries_are_added_later(study: Study, ada: Any, ben: Any, dot: Any, login: Any) -> None:
-    client, more = login(ada), reverse("annotation:study-annotators", args=[study.uid])
+def test_people_and_summaries_are_added_later(study: Study, as_ada: Any, ben: Any, dot: Any) -> None:
+    more = reverse("annotation:study-annotators", args=[study.uid])
     subtopic = Summary.objects.first().subtopic  # type: ignore[union-attr]
     late = make_summary(subtopic=subtopic, system="late")
     upload = SimpleUploadedFile("list.txt", str(late.uid).encode())
-    client.post(more, {"action": "items", "way": "list", "list_file": upload})
+    as_ada.post(more, {"action": "items", "way": "list", "list_file": upload})
     assert study.label_tasks.filter(item__summary=late).count() == 2
-    client.post(more, {"action": "people", "annotators": [annotator_of(dot).pk], "rebalance": "on"})
+    as_ada.post(more, {"action": "people", "annotators": [annotator_of(dot).pk], "rebalance": "on"})
     assert study.label_tasks.filter(annotator=annotator_of(dot)).exists()
     remove = reverse("annotation:annotator-remove", args=[study.uid, annotator_of(ben).uid])
-    assert client.get(remove).status_code == 200
-    client.post(remove, {"reason": "moved"})
+    assert as_ada.get(remove).status_code == 200
+    as_ada.post(remove, {"reason": "moved"})
     assert not study.label_tasks.filter(annotator=annotator_of(ben)).exists()
-    assert "fewer people than planned" in client.get(more).content.decode()
-    client.post(more, {"action": "deal"})
-    assert "fewer people than planned" not in client.get(more).content.decode()
+    assert "fewer people than planned" in as_ada.get(more).content.decode()
+    as_ada.post(more, {"action": "deal"})
+    assert "fewer people than planned" not in as_ada.get(more).content.decode()
 
 
 def test_the_overview_counts_people_answers_time_and_cost(
-    study: Study, ada: Any, ben: Any, login: Any, django_assert_max_num_queries: Any
+    study: Study, as_ada: Any, ben: Any, as_ben: Any, django_assert_max_num_queries: Any
 ) -> None:
-    worker, task = login(ben), label_task(study, ben)
-    choose(worker, task, "full", 3)
-    choose(worker, task, "partial", at=1)
-    worker.post(url("label-remark", task), {"flag": "1", "comment": "see line 3"}, headers=JSON)
+    task = label_task(study, ben)
+    choose(as_ben, task, "full", 3)
+    choose(as_ben, task, "partial", at=1)
+    as_ben.post(url("label-remark", task), {"flag": "1", "comment": "see line 3"}, headers=JSON)
     LabelTask.objects.filter(pk=task.pk).update(active_ms=3_600_000)
-    client = login(ada)
-    client.get(reverse("annotation:study", args=[study.uid]))
+    as_ada.get(reverse("annotation:study", args=[study.uid]))
     with django_assert_max_num_queries(20):
-        html = client.get(reverse("annotation:study", args=[study.uid])).content.decode()
+        html = as_ada.get(reverse("annotation:study", args=[study.uid])).content.decode()
     for text in ("see line 3", "25.00 USD", "1 h 00 min", "100"):
         assert text in html
 
 
-def test_labels_download_as_rows_that_can_be_analysed(study: Study, ada: Any, ben: Any, login: Any) -> None:
-    worker, task = login(ben), label_task(study, ben)
-    choose(worker, task, "full", 3)
-    choose(worker, task, "partial", 4)
-    client = login(ada)
+def test_labels_download_as_rows_that_can_be_analysed(
+    study: Study, ada: Any, as_ada: Any, ben: Any, as_ben: Any
+) -> None:
+    task = label_task(study, ben)
+    choose(as_ben, task, "full", 3)
+    choose(as_ben, task, "partial", 4)
     address = reverse("annotation:study-labels", args=[study.uid, "csv"])
-    rows = list(csv.DictReader(io.StringIO(b"".join(client.get(address)).decode())))  # type: ignore[arg-type]
+    rows = list(csv.DictReader(io.StringIO(b"".join(as_ada.get(address)).decode())))  # type: ignore[arg-type]
     assert [(row["annotator"], row["label"], row["lines"]) for row in rows] == [("annotator1", "partial", "4")]
     label = CoverageLabel.objects.select_related("insight", "summary").get(is_current=True)
     assert rows[0]["insight_text"] == label.insight.text
     assert rows[0]["bullet_text"] == label.summary.lines[3]
     assert Exposure.objects.filter(user=ada, haystack=label.summary.haystack).exists()
-    history = b"".join(client.get(address, {"history": "1"})).decode()  # type: ignore[arg-type]
+    history = b"".join(as_ada.get(address, {"history": "1"})).decode()  # type: ignore[arg-type]
     assert len(history.splitlines()) == 3
     assert "Ben" not in history
-    lines = b"".join(client.get(reverse("annotation:study-labels", args=[study.uid, "jsonl"])))  # type: ignore[arg-type]
+    lines = b"".join(as_ada.get(reverse("annotation:study-labels", args=[study.uid, "jsonl"])))  # type: ignore[arg-type]
     assert json.loads(lines)["lines"] == [4]

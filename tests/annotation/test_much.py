@@ -20,8 +20,8 @@ from tests.makers import NOW, make_assignment, make_session
 pytestmark = pytest.mark.django_db
 
 
-def test_pages_ask_as_often_with_many_sessions_as_with_few(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
-    study, client = MAKERS["writing"](ALL, ada, (ben, cleo)), login(ada)
+def test_pages_ask_as_often_with_many_sessions_as_with_few(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
+    study = MAKERS["writing"](ALL, ada, (ben, cleo))
     session = study.assignments.exclude(session=None)[0].session
     addresses = [
         "/",
@@ -38,9 +38,9 @@ def test_pages_ask_as_often_with_many_sessions_as_with_few(ada: Any, ben: Any, c
     def asked() -> list[int]:
         counts = []
         for address in addresses:
-            assert client.get(address).status_code == 200, address
+            assert as_ada.get(address).status_code == 200, address
             with CaptureQueriesContext(connection) as queries:
-                client.get(address)
+                as_ada.get(address)
             counts.append(len(queries))
         return counts
 
@@ -59,13 +59,13 @@ def test_pages_ask_as_often_with_many_sessions_as_with_few(ada: Any, ben: Any, c
 
 
 def test_single_sessions_are_not_drawn_where_there_are_too_many(
-    ada: Any, ben: Any, cleo: Any, login: Any, monkeypatch: pytest.MonkeyPatch
+    ada: Any, as_ada: Any, ben: Any, cleo: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    study, client = MAKERS["writing"](ALL, ada, (ben, cleo)), login(ada)
+    study = MAKERS["writing"](ALL, ada, (ben, cleo))
     address = reverse("annotation:study-results", args=[study.uid])
-    assert "thin lines are single sessions" in client.get(address).content.decode()
+    assert "thin lines are single sessions" in as_ada.get(address).content.decode()
     monkeypatch.setattr(sheet, "MOST_LINES", 1)
-    assert "too many to draw each" in client.get(address).content.decode()
+    assert "too many to draw each" in as_ada.get(address).content.decode()
 
 
 @pytest.mark.nightly

@@ -47,21 +47,21 @@ def test_a_chart_in_a_page_shows_any_name_as_text_and_has_no_style_of_its_own(na
     assert drawings._draw(chart_of(name)).svg == drawn
 
 
-def test_downloads_of_charts_stand_names_with_dollar_signs(ada: Any, login: Any) -> None:
+def test_downloads_of_charts_stand_names_with_dollar_signs(ada: Any, as_ada: Any) -> None:
     study = make_labelled_study(summaries=make_summaries(), judges=(r"$\bad$", "kind"), researcher=ada)
     Annotator.objects.filter(label="anna").update(label=r"$\worse$")
     for name in ("forest.svg", "scatter.png", "difference.pdf"):
         address = reverse("annotation:study-figures-file", args=[study.uid, name])
-        assert login(ada).get(address).status_code == 200, name
+        assert as_ada.get(address).status_code == 200, name
 
 
-def test_a_list_of_judges_holds_only_those_with_verdicts_on_what_is_shown(ada: Any, ben: Any, login: Any) -> None:
+def test_a_list_of_judges_holds_only_those_with_verdicts_on_what_is_shown(ada: Any, as_ada: Any, ben: Any) -> None:
     study = make_labelled_study(summaries=make_summaries(), judges=("everywhere", "alpha only"), researcher=ada)
     Verdict.objects.filter(judge__name="alpha only").exclude(summary__system__summarizer="alpha").delete()
-    client, address = login(ada), reverse("annotation:study-figures", args=[study.uid])
+    address = reverse("annotation:study-figures", args=[study.uid])
 
     def offered(query: str = "") -> list[str]:
-        sheet = client.get(f"{address}?view=bias&{query}").context["sheet"]
+        sheet = as_ada.get(f"{address}?view=bias&{query}").context["sheet"]
         choices = [part.context for part in sheet.walk() if isinstance(part, Fragment) and "name" in part.context]
         judges = [choice["options"] for choice in choices if choice["name"] == "judge"]
         return [name for _key, name in judges[0]] if judges else []
@@ -70,7 +70,7 @@ def test_a_list_of_judges_holds_only_those_with_verdicts_on_what_is_shown(ada: A
     assert offered("summarizer=beta") == [], "there is nothing to choose from"
 
 
-def test_results_of_a_study_offer_judges_that_judged_its_texts(ada: Any, ben: Any, login: Any, now: Any) -> None:
+def test_results_of_a_study_offer_judges_that_judged_its_texts(ada: Any, as_ada: Any, ben: Any, now: Any) -> None:
     task = make_assignment(study=make_writing_study(researcher=ada), annotator=ben, state="done")
     session = make_session(assignment=task, state="submitted", revisions=[(1000, "- Boats. [1]")])
     session.snapshots.create(mark_ms=1000, kind="final", text="- Boats. [1]", filled_by="submit", created_at=now)
@@ -84,7 +84,7 @@ def test_results_of_a_study_offer_judges_that_judged_its_texts(ada: Any, ben: An
     Verdict.objects.create(
         judge=heard, summary=text, insight=insight, coverage="none", is_linked=False, created_at=now
     )
-    page = login(ada).get(reverse("annotation:study-results", args=[task.study.uid]))
+    page = as_ada.get(reverse("annotation:study-results", args=[task.study.uid]))
     names = [str(label) for _value, label in page.context["form"].fields["judge"].choices]
     assert names == sorted([versions.default_judge(now=now).name, "heard"])
     assert silent.name not in names

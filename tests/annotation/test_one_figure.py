@@ -126,9 +126,8 @@ def on_leaderboard(client: Client) -> Iterator[tuple[str, float]]:
     yield "compare page", next(float(one.number("second")) for one in pair.rows if one.names == ("Joint",))
 
 
-def test_the_joint_score_of_the_same_people_is_one_number(people: Study, ada: Any, login: Any) -> None:
-    client = login(ada)
-    found = dict([*on_results(people, client), *on_leaderboard(client)])
+def test_the_joint_score_of_the_same_people_is_one_number(people: Study, as_ada: Any) -> None:
+    found = dict([*on_results(people, as_ada), *on_leaderboard(as_ada)])
     exact = found["leaderboard JSON"]
     assert len(found) >= 16
     for where, value in found.items():
@@ -136,22 +135,21 @@ def test_the_joint_score_of_the_same_people_is_one_number(people: Study, ada: An
 
 
 def test_another_average_is_named_beside_it_and_both_lead_to_where_it_also_stands(
-    people: Study, ada: Any, login: Any
+    people: Study, as_ada: Any
 ) -> None:
-    client = login(ada)
-    page = client.get(reverse("annotation:study-results", args=[people.uid]))
+    page = as_ada.get(reverse("annotation:study-results", args=[people.uid]))
     rows = {row.names[0]: row for row in page.context["sheet"].table("final").rows}
     pooled, mean = rows["pooled over insights"], rows["mean over sessions"]
     assert pooled.number("joint") != pytest.approx(mean.number("joint")), "these are two averages"
     for row in (pooled, mean):
-        board = client.get(row.url).context["board"]
+        board = as_ada.get(row.url).context["board"]
         assert 100 * board.people.row.stats["joint"].value == pytest.approx(row.number("joint"))
     last = page.context["sheet"].table("marks").rows[-1]
     assert last.number("joint") == pytest.approx(mean.number("joint")), "the end of the curve"
     note = next(
-        part for part in client.get(PAGE).context["sheet"].walk() if people.name in str(getattr(part, "text", ""))
+        part for part in as_ada.get(PAGE).context["sheet"].walk() if people.name in str(getattr(part, "text", ""))
     )
-    assert client.get(note.url).context["study"] == people
+    assert as_ada.get(note.url).context["study"] == people
 
 
 def test_what_writers_are_paid_is_one_sum(people: Study, ben: Any, now: datetime) -> None:
@@ -165,15 +163,14 @@ def test_what_writers_are_paid_is_one_sum(people: Study, ben: Any, now: datetime
     assert person.amount == total.amount == Decimal("16.66"), "each session is rounded by itself"
 
 
-def test_results_of_writing_have_one_address(people: Study, ada: Any, login: Any) -> None:
-    client = login(ada)
+def test_results_of_writing_have_one_address(people: Study, as_ada: Any) -> None:
     for name in ("", "figures.json", "final.csv"):
         part = "-file" if name else ""
         given = [people.uid, name] if name else [people.uid]
         old, new = (reverse(f"annotation:study-{one}{part}", args=given) for one in ("figures", "results"))
-        answer = client.get(f"{old}?average=summary")
+        answer = as_ada.get(f"{old}?average=summary")
         assert (answer.status_code, answer.headers["Location"]) == (301, f"{new}?average=summary")
-        assert client.get(new).status_code == 200
+        assert as_ada.get(new).status_code == 200
 
 
 def on_agreement(study: Study, client: Client) -> Iterator[tuple[str, float]]:
@@ -208,9 +205,9 @@ def on_agreement(study: Study, client: Client) -> Iterator[tuple[str, float]]:
     yield "archive", 100 * json.loads(archive.read(name))["people"]["percent"]
 
 
-def test_the_agreement_of_the_same_people_is_one_number(ada: Any, login: Any) -> None:
+def test_the_agreement_of_the_same_people_is_one_number(ada: Any, as_ada: Any) -> None:
     study = make_labelled_study(summaries=make_summaries(), researcher=ada)
-    seen = dict(on_agreement(study, login(ada)))
+    seen = dict(on_agreement(study, as_ada))
     exact = seen["JSON, study"]
     assert len(seen) == 9
     assert 0 < exact < 100
@@ -218,11 +215,11 @@ def test_the_agreement_of_the_same_people_is_one_number(ada: Any, login: Any) ->
         assert value == pytest.approx(exact, abs=1e-9), where
 
 
-def test_a_mean_over_fewer_summaries_says_so_and_leads_to_the_leaderboard(ada: Any, login: Any) -> None:
+def test_a_mean_over_fewer_summaries_says_so_and_leads_to_the_leaderboard(ada: Any, as_ada: Any) -> None:
     study = make_labelled_study(summaries=make_summaries(), researcher=ada)
     of_alpha = Summary.objects.filter(system__summarizer="alpha").values("pk")[:2]
     Verdict.objects.filter(judge__name="strict", summary__in=list(of_alpha.values_list("pk", flat=True))).delete()
-    sheet = login(ada).get(reverse("annotation:study-figures", args=[study.uid])).context["sheet"]
+    sheet = as_ada.get(reverse("annotation:study-figures", args=[study.uid])).context["sheet"]
     [alpha] = [row for row in sheet.table("ranking").rows if row.names == ("alpha",)]
     judges = {one.title: one.key for one in sheet.table("ranking").measures}
     assert alpha.number("n") == 6

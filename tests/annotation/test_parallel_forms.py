@@ -206,9 +206,7 @@ def test_there_is_room_for_people_who_join_with_both_forms(forms_study: Study) -
     assert assigning.room(study=forms_study, n=5, max_tasks=1) == 1, "four pairs of places, three members"
 
 
-def test_results_are_paired_by_person(
-    forms_study: Study, ada: Any, ben: Any, cleo: Any, dot: Any, login: Any
-) -> None:
+def test_results_are_paired_by_person(forms_study: Study, as_ada: Any, ben: Any, cleo: Any, dot: Any) -> None:
     """Coverage on A and B: ben .5, 1, dot 1, 1 (both A first), cleo 1, 1 (B first).
 
     The means of B minus A are .25 and 0, so the forms differ by .125 and the second text from the first by .125.
@@ -223,7 +221,7 @@ def test_results_are_paired_by_person(
     scoring.score_snapshots(now=NOW)
     for run in JudgeRun.objects.exclude(state=JudgeRun.State.DONE):
         judging.run_pending(run=run, clock=lambda: NOW)
-    sheet = login(ada).get(reverse("annotation:study-results", args=[forms_study.uid])).context["sheet"]
+    sheet = as_ada.get(reverse("annotation:study-results", args=[forms_study.uid])).context["sheet"]
     table = sheet.table("forms")
     form_a, form_b, difference, order = (row.value("coverage") for row in table.rows)
     assert [row.names[0] for row in table.rows[:2]] == ["Form A: Tide", "Form B: Ebb"]
@@ -240,19 +238,16 @@ def test_results_are_paired_by_person(
     assert forms["n_people"] == {"a_first": 2, "b_first": 1}
 
 
-def test_one_person_gives_no_difference_and_the_page_says_why(
-    forms_study: Study, ada: Any, ben: Any, login: Any
-) -> None:
+def test_one_person_gives_no_difference_and_the_page_says_why(forms_study: Study, as_ada: Any, ben: Any) -> None:
     tide = forms_study.writing_plan.subtopics.order_by("haystack_id", "number").first()
     written(ben, forms_study, WHOLE.format(1), now=NOW, subtopic=tide)
-    page = login(ada).get(reverse("annotation:study-results", args=[forms_study.uid]))
+    page = as_ada.get(reverse("annotation:study-results", args=[forms_study.uid]))
     difference = page.context["sheet"].table("forms").rows[2].value("coverage")
     assert difference.undefined_reason == "fewer than two people with a score on both forms"
 
 
-def test_the_form_of_a_study_wants_two_haystacks(ada: Any, login: Any) -> None:
+def test_the_form_of_a_study_wants_two_haystacks(as_ada: Any) -> None:
     haystacks = [make_haystack(key=key, golds=GOLDS).pk for key in ("tide", "ebb", "neap")]
-    client = login(ada)
     sent = {
         "name": "Forms",
         "hourly_rate": "25",
@@ -270,10 +265,10 @@ def test_the_form_of_a_study_wants_two_haystacks(ada: Any, login: Any) -> None:
         "allow_second_on_haystack": True,
     }
     address = reverse("annotation:study-create", args=["writing"])
-    refused = client.post(address, sent | {"haystacks": haystacks})
+    refused = as_ada.post(address, sent | {"haystacks": haystacks})
     assert refused.status_code == 422
     assert "Choose subtopics of two haystacks, no more and no fewer." in flat(refused.text)
-    assert client.post(address, sent | {"haystacks": haystacks[:2]}).status_code == 302
+    assert as_ada.post(address, sent | {"haystacks": haystacks[:2]}).status_code == 302
     plan = Study.objects.get(name="Forms").writing_plan
     assert (plan.parallel_forms, plan.allow_second_on_haystack) == (True, False)
 

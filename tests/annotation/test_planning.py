@@ -34,13 +34,13 @@ def plan(study: Any) -> Any:
 @pytest.mark.parametrize("amount", [NOTHING, ALL])
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_has_a_plan_or_says_that_there_is_too_little(
-    kind: str, amount: str, ada: Any, ben: Any, cleo: Any, login: Any
+    kind: str, amount: str, ada: Any, as_ada: Any, ben: Any, cleo: Any
 ) -> None:
     study = MAKERS[kind](amount, ada, (ben, cleo))
-    page = login(ada).get(reverse("annotation:study-plan", args=[study.uid]))
+    page = as_ada.get(reverse("annotation:study-plan", args=[study.uid]))
     assert page.status_code == 200
     assert ("too few labels to plan by" in flat(page.text)) or "half the 95 % interval" in flat(page.text)
-    file = login(ada).get(reverse("annotation:study-plan-file", args=[study.uid, "figures.json"]))
+    file = as_ada.get(reverse("annotation:study-plan-file", args=[study.uid, "figures.json"]))
     values = json.loads(file.getvalue())
     assert values.pop("data_version")
     values.pop("judge_approvals", None)  # beside the cost of judges
@@ -61,12 +61,12 @@ def test_the_plan_of_linking_begins_with_the_study_as_it_is_and_narrows(ada: Any
     assert all(one["range"][0] <= one["half_width"] <= one["range"][1] for one in others)
 
 
-def test_fewer_than_five_people_are_these_people(ada: Any, login: Any) -> None:
+def test_fewer_than_five_people_are_these_people(ada: Any, as_ada: Any) -> None:
     study = make_labelled_study(summaries=make_summaries(n=12), researcher=ada)
     found = plan(study)["headlines"][0]
     assert found["variances"]["people"] is None
     assert {one["people"] for one in found["designs"]} == {3}
-    page = flat(login(ada).get(reverse("annotation:study-plan", args=[study.uid])).text)
+    page = flat(as_ada.get(reverse("annotation:study-plan", args=[study.uid])).text)
     assert "fewer than five people" in page
 
 

@@ -232,9 +232,7 @@ def test_shares_of_what_all_documents_score(server: FakeServer) -> None:
 
 @pytest.mark.needs("papers")
 @pytest.mark.usefixtures("_sources")
-def test_more_documents_and_more_tokens_are_run_at_once_with_their_curves(
-    server: FakeServer, ada: Any, login: Any
-) -> None:
+def test_more_documents_and_more_tokens_are_run_at_once_with_their_curves(server: FakeServer, as_ada: Any) -> None:
     heron(server)
     server.behaviour = lambda _n, request: Answer(
         " ".join(part for part in request["messages"][-1]["content"].split() if part.startswith("beta"))
@@ -260,7 +258,7 @@ def test_more_documents_and_more_tokens_are_run_at_once_with_their_curves(
     assert [(cell["column"], cell["ours"]) for cell in figure["cells"]] == [
         (arm["name"], pytest.approx(100 * arm["rouge2"])) for arm in truncation["arrangements"]
     ]
-    sheet = login(ada).get(PAGE).context["sheet"]
+    sheet = as_ada.get(PAGE).context["sheet"]
     curves = {chart.name: chart for chart in sheet.charts}
     assert list(curves) == ["documents", "truncation"]
     assert [row["place"] for row in curves["truncation"].rows][:2] == ["2,048", "4,096"]

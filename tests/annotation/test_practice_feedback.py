@@ -23,13 +23,13 @@ def page_of(client: Client, session: Session, name: str) -> Any:
 
 
 def test_practice_ends_with_its_insights_found_or_missed_and_each_citation_right_wrong_or_missing(
-    ben: Any, cleo: Any, login: Any
+    ben: Any, as_ben: Any, as_cleo: Any
 ) -> None:
     task = makers.make_assignment(annotator=ben, is_practice=True)
     facts = list(task.subtopic.insights.order_by("number").values_list("text", flat=True))
     text = f"- {facts[0]} [1, 4]\n- Gulls are noisy. [5, 99]\n- Terns are not."
     session = makers.make_session(assignment=task, state="submitted", revisions=[(60_000, text)])
-    page = makers.flat(page_of(login(ben), session, "session-practised").content.decode())
+    page = makers.flat(page_of(as_ben, session, "session-practised").content.decode())
     assert "You found 1 of 3 insights." in page
     first, second, _third = re.findall(r'<li class="is-(?:full|partial|none)">.*?</ul></li>', page)
     assert re.search(r"(Found|Probably found) ?<", first)
@@ -46,32 +46,32 @@ def test_practice_ends_with_its_insights_found_or_missed_and_each_citation_right
     assert "not among the documents: 99" in gulls
     assert "Terns are not." in terns
     assert "cites" not in terns
-    assert page_of(login(cleo), session, "session-practised").status_code == 404
+    assert page_of(as_cleo, session, "session-practised").status_code == 404
     assert not Verdict.objects.exists()
     assert not Summary.objects.exists()
 
 
 def test_without_a_worker_practice_ends_with_the_insights_and_without_a_verdict(
-    ben: Any, login: Any, settings: Any
+    ben: Any, as_ben: Any, settings: Any
 ) -> None:
     settings.RESULTS_AT_ONCE = False
     task = makers.make_assignment(annotator=ben, is_practice=True)
     session = makers.make_session(assignment=task, state="submitted", revisions=[(60_000, "- Gulls. [5]")])
-    page = page_of(login(ben), session, "session-practised").content.decode()
+    page = page_of(as_ben, session, "session-practised").content.decode()
     assert "Meanwhile, these are the insights" in page
     assert task.subtopic.insights.first().text in page
     assert 'hx-trigger="load delay:1s"' in page
 
 
-def test_what_tells_insights_is_for_practice_that_is_over(ben: Any, login: Any) -> None:
+def test_what_tells_insights_is_for_practice_that_is_over(ben: Any, as_ben: Any) -> None:
     session = makers.make_session(annotator=ben, state="submitted", revisions=[(60_000, "- Mine [1]")])
     after = reverse("annotation:session-after", args=[session.uid])
-    assert page_of(login(ben), session, "session-practised").headers["Location"] == after
+    assert page_of(as_ben, session, "session-practised").headers["Location"] == after
 
 
 @pytest.mark.parametrize("is_by_its_page", [True, False])
 def test_practice_leads_back_to_the_writing_that_it_was_for(
-    is_by_its_page: bool, ben: Any, login: Any, now: datetime
+    is_by_its_page: bool, ben: Any, as_ben: Any, now: datetime
 ) -> None:
     """Not to what is due first."""
     makers.make_haystack(key="practice", title="Practice", is_practice=True)
@@ -84,18 +84,17 @@ def test_practice_leads_back_to_the_writing_that_it_was_for(
         for each in study.writing_plan.subtopics.all()
     ]
     makers.give_consent(ben)
-    client = login(ben)
     if is_by_its_page:
-        page = client.get(reverse("annotation:session-start", args=[second.uid])).content.decode()
+        page = as_ben.get(reverse("annotation:session-start", args=[second.uid])).content.decode()
         form = page[page.index(reverse("annotation:practice")) :]
         led_here = {"for": re.search(r'name="for" value="(.*?)"', form)[1]}  # type: ignore[index]
     else:
         led_here = {}
-    client.post(reverse("annotation:practice"), led_here)
+    as_ben.post(reverse("annotation:practice"), led_here)
     practice = annotator_of(ben).assignments.get(is_practice=True)
     session = makers.make_session(assignment=practice, state="submitted", revisions=[(60_000, "- Gulls. [5]")])
     Assignment.objects.filter(pk=practice.pk).update(state="done")
-    shown = makers.flat(page_of(client, session, "session-practised").content.decode())
+    shown = makers.flat(page_of(as_ben, session, "session-practised").content.decode())
     task = second if is_by_its_page else first
     assert f'href="{reverse("annotation:session-start", args=[task.uid])}">Go on to your task' in shown
 

@@ -21,7 +21,6 @@ from tests.makers import annotator_of, label_task, label_url, make_haystack, mak
 
 JSON = {"Accept": "application/json"}
 CHARACTERS = st.characters(min_codepoint=33, max_codepoint=126)
-VERIFICATION = task_page_of("verification")
 
 
 def chosen(person: Any) -> Preferences:
@@ -49,60 +48,59 @@ def test_stored_choices_that_make_no_sense_any_more_count_as_none(ben: Any) -> N
     assert chosen(ben) == Preferences()
 
 
-def test_a_page_of_work_changes_one_switch_at_a_time(ben: Any, login: Any) -> None:
-    client, address = login(ben), reverse("annotation:prefer")
-    assert client.post(address, {"goes_on": "1"}, headers=JSON).json() == {"goes_on": True}
-    assert client.post(address, {"shows_pace": "0"}).status_code == 302
-    assert client.post(address, {"shows_pace": "perhaps"}, headers=JSON).status_code == 400
+def test_a_page_of_work_changes_one_switch_at_a_time(ben: Any, as_ben: Any) -> None:
+    address = reverse("annotation:prefer")
+    assert as_ben.post(address, {"goes_on": "1"}, headers=JSON).json() == {"goes_on": True}
+    assert as_ben.post(address, {"shows_pace": "0"}).status_code == 302
+    assert as_ben.post(address, {"shows_pace": "perhaps"}, headers=JSON).status_code == 400
     assert (chosen(ben).goes_on, chosen(ben).shows_pace) == (True, False)
 
 
-def test_going_on_by_itself_is_switched_for_a_kind_of_work_alone(ben: Any, login: Any) -> None:
-    client, form = login(ben), {"text_size": "normal", "has_keys": "on"}
-    assert client.post(reverse("annotation:prefer"), {"goes_on-linking": "1"}, headers=JSON).status_code == 200
+def test_going_on_by_itself_is_switched_for_a_kind_of_work_alone(ben: Any, as_ben: Any) -> None:
+    form = {"text_size": "normal", "has_keys": "on"}
+    assert as_ben.post(reverse("annotation:prefer"), {"goes_on-linking": "1"}, headers=JSON).status_code == 200
     assert [chosen(ben).of_kind(kind).goes_on for kind in ("linking", "rating")] == [True, False]
-    client.post(reverse("annotation:preferences"), form)
+    as_ben.post(reverse("annotation:preferences"), form)
     assert chosen(ben).of_kind("linking").goes_on, "the form changed something else"
-    client.post(reverse("annotation:preferences"), {**form, "goes_on": "on"})
-    client.post(reverse("annotation:prefer"), {"goes_on-rating": "0"}, headers=JSON)
+    as_ben.post(reverse("annotation:preferences"), {**form, "goes_on": "on"})
+    as_ben.post(reverse("annotation:prefer"), {"goes_on-rating": "0"}, headers=JSON)
     assert [chosen(ben).of_kind(kind).goes_on for kind in ("linking", "rating")] == [True, False]
 
 
-def test_the_form_takes_one_goal_and_no_two(ben: Any, login: Any) -> None:
-    client, address = login(ben), reverse("annotation:preferences")
-    both = client.post(address, {"text_size": "normal", "goal_items": "5", "goal_minutes": "5"})
+def test_the_form_takes_one_goal_and_no_two(ben: Any, as_ben: Any) -> None:
+    address = reverse("annotation:preferences")
+    both = as_ben.post(address, {"text_size": "normal", "goal_items": "5", "goal_minutes": "5"})
     assert both.status_code == 422
     assert "not both" in both.content.decode()
-    assert client.post(address, {"text_size": "largest", "goal_minutes": "90"}).status_code == 302
+    assert as_ben.post(address, {"text_size": "largest", "goal_minutes": "90"}).status_code == 302
     assert (chosen(ben).goal_minutes, chosen(ben).text_size, chosen(ben).suggests_breaks) == (90, "largest", False)
 
 
-def test_the_size_of_texts_is_in_the_page_that_the_server_sends(ben: Any, login: Any) -> None:
+def test_the_size_of_texts_is_in_the_page_that_the_server_sends(ben: Any, as_ben: Any) -> None:
     study = make_points_study(annotators=[ben])
     session = make_session(annotator=ben, state="running", now=timezone.now())
     prefer(annotator=annotator_of(ben), text_size="large")
-    client = login(ben)
     for page in (
         label_url("label-task", label_task(study, ben)),
         reverse("annotation:session", args=[session.uid]),
     ):
-        assert 'data-text-size="large"' in client.get(page).content.decode()
+        assert 'data-text-size="large"' in as_ben.get(page).content.decode()
 
 
 def keys_page(client: Any, kind: str, **wanted: str) -> Any:
     return client.post(reverse("annotation:own-keys", args=[kind]), wanted)
 
 
-def test_own_keys_stand_on_buttons_and_in_the_guidelines_and_scripts_know_them(ben: Any, login: Any) -> None:
-    study, client = make_points_study(annotators=[ben]), login(ben)
-    assert keys_page(client, "verification", found="g", missing="y", undo="z").status_code == 302
-    page = client.get(label_url("label-task", label_task(study, ben))).content.decode()
+def test_own_keys_stand_on_buttons_and_in_the_guidelines_and_scripts_know_them(ben: Any, as_ben: Any) -> None:
+    study = make_points_study(annotators=[ben])
+    assert keys_page(as_ben, "verification", found="g", missing="y", undo="z").status_code == 302
+    page = as_ben.get(label_url("label-task", label_task(study, ben))).content.decode()
     assert re.search(r"yes\s*<kbd>g</kbd>", page)
     assert re.search(r"no\s*<kbd>y</kbd>", page)
     assert "<kbd>z</kbd>" in page
     config = json.loads(re.search(r'data-config="([^"]+)"', page)[1].replace("&quot;", '"'))  # type: ignore[index]
     assert config["keys"] == {"y": "n", "n": "", "u": "", "g": "y", "z": "u"}
-    keys_page(client, "verification", reset="1")
+    keys_page(as_ben, "verification", reset="1")
     assert chosen(ben).keys == {}
 
 
@@ -118,29 +116,28 @@ def test_own_keys_stand_on_buttons_and_in_the_guidelines_and_scripts_know_them(b
     ],
 )
 def test_a_key_that_does_something_else_is_refused_and_nothing_is_stored(
-    ben: Any, login: Any, kind: str, wanted: dict[str, str], problem: str
+    ben: Any, as_ben: Any, kind: str, wanted: dict[str, str], problem: str
 ) -> None:
-    refused = keys_page(login(ben), kind, **wanted)
+    refused = keys_page(as_ben, kind, **wanted)
     assert refused.status_code == 422
     assert problem in refused.content.decode()
     assert chosen(ben).keys == {}
 
 
-def test_a_key_that_does_the_same_already_may_become_the_first(ben: Any, login: Any) -> None:
-    assert keys_page(login(ben), "validation", yes="y", no="n").status_code == 302
+def test_a_key_that_does_the_same_already_may_become_the_first(ben: Any, as_ben: Any) -> None:
+    assert keys_page(as_ben, "validation", yes="y", no="n").status_code == 302
     assert chosen(ben).keys == {"validation": {"yes": "y", "no": "n"}}
 
 
-def test_keys_of_one_kind_leave_those_of_another_alone(ben: Any, login: Any) -> None:
-    client = login(ben)
-    keys_page(client, "verification", undo="z")
-    keys_page(client, "rating", undo="b")
+def test_keys_of_one_kind_leave_those_of_another_alone(ben: Any, as_ben: Any) -> None:
+    keys_page(as_ben, "verification", undo="z")
+    keys_page(as_ben, "rating", undo="b")
     assert chosen(ben).keys == {"verification": {"undo": "z"}, "rating": {"undo": "b"}}
 
 
-def test_the_letters_of_bullets_are_no_keys_to_choose(ben: Any, login: Any) -> None:
+def test_the_letters_of_bullets_are_no_keys_to_choose(ben: Any, as_ben: Any) -> None:
     study = make_linking_study(annotators=[ben], haystack=make_haystack())
-    page = login(ben).get(label_url("label-task", label_task(study, ben)))
+    page = as_ben.get(label_url("label-task", label_task(study, ben)))
     linking = task_page_of("linking")
     assert linking is not None
     assert {bullet.key for bullet, _used_by in page.context["bullets"] if bullet.key} <= set(linking.fixed_keys)

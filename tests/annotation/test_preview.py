@@ -52,13 +52,13 @@ def item_url(study: Study, number: int = 1) -> str:
 
 @pytest.mark.parametrize("kind", list(SHOWN))
 def test_the_page_shows_an_item_and_takes_what_it_sends_and_nothing_is_stored(
-    kind: str, ada: Any, ben: Any, login: Any
+    kind: str, ada: Any, as_ada: Any, ben: Any
 ) -> None:
-    study, client = make_study(kind, ada, ben), login(ada)
+    study = make_study(kind, ada, ben)
     before = stored()
-    first = client.get(reverse("annotation:study-preview", args=[study.uid]))
+    first = as_ada.get(reverse("annotation:study-preview", args=[study.uid]))
     assert first.headers["Location"] == item_url(study)
-    page = client.get(item_url(study)).content.decode()
+    page = as_ada.get(item_url(study)).content.decode()
     assert SHOWN[kind] in page
     assert "Nothing you enter is kept." in page
     assert reverse("annotation:study", args=[study.uid]) in page
@@ -80,9 +80,9 @@ def test_the_page_shows_an_item_and_takes_what_it_sends_and_nothing_is_stored(
                 "tab_id": "t",
             }
             sent = (
-                client.post(url, json.dumps(data), content_type="application/json") if kind == "writing" else None
+                as_ada.post(url, json.dumps(data), content_type="application/json") if kind == "writing" else None
             )
-            answer = sent or client.post(url, {**data, "reason": "odd"})
+            answer = sent or as_ada.post(url, {**data, "reason": "odd"})
             assert answer.status_code == 200, (name, answer.content)
             if name == "choice":
                 assert answer.json()["is_complete"]
@@ -96,38 +96,38 @@ def _question(kind: str, page: str) -> dict[str, str]:
     return {"question": found[1]} if kind == "linking" and found else {}
 
 
-def test_an_answer_that_would_be_refused_is_refused_here_too(ada: Any, ben: Any, login: Any) -> None:
-    study, client = make_study("verification", ada, ben), login(ada)
+def test_an_answer_that_would_be_refused_is_refused_here_too(ada: Any, as_ada: Any, ben: Any) -> None:
+    study = make_study("verification", ada, ben)
     url = reverse("annotation:study-preview-act", args=[study.uid, 1, "choice"])
-    answer = client.post(url, {"grounded": "perhaps"})
+    answer = as_ada.post(url, {"grounded": "perhaps"})
     assert answer.status_code in {400, 409}
     assert answer.json()["message"]
-    assert client.get(url).status_code == 404
-    assert client.post(url.replace("choice", "anything")).status_code == 404
+    assert as_ada.get(url).status_code == 404
+    assert as_ada.post(url.replace("choice", "anything")).status_code == 404
 
 
-def test_the_items_can_be_walked_through_and_lead_back_to_the_study(ada: Any, ben: Any, login: Any) -> None:
-    study, client = make_study("verification", ada, ben), login(ada)
+def test_the_items_can_be_walked_through_and_lead_back_to_the_study(ada: Any, as_ada: Any, ben: Any) -> None:
+    study = make_study("verification", ada, ben)
     n = study.label_items.count()
-    assert item_url(study, 2) in client.get(item_url(study)).content.decode()
-    last = client.get(item_url(study, n)).content.decode()
+    assert item_url(study, 2) in as_ada.get(item_url(study)).content.decode()
+    last = as_ada.get(item_url(study, n)).content.decode()
     assert item_url(study, n - 1) in last
-    assert client.get(item_url(study, n + 1)).status_code == 404
-    jump = client.get(reverse("annotation:study-preview", args=[study.uid]), {"n": "999"})
+    assert as_ada.get(item_url(study, n + 1)).status_code == 404
+    jump = as_ada.get(reverse("annotation:study-preview", args=[study.uid]), {"n": "999"})
     assert jump.headers["Location"] == item_url(study, n)
 
 
-def test_a_study_without_items_says_that_there_is_nothing_to_see(ada: Any, login: Any) -> None:
+def test_a_study_without_items_says_that_there_is_nothing_to_see(ada: Any, as_ada: Any) -> None:
     study = make_writing_study(researcher=ada, state="draft")
     study.writing_plan.subtopics.clear()
-    page = login(ada).get(reverse("annotation:study-preview", args=[study.uid]), follow=True).content.decode()
+    page = as_ada.get(reverse("annotation:study-preview", args=[study.uid]), follow=True).content.decode()
     assert "There is nothing to preview yet" in page
 
 
 def test_a_tour_is_offered_where_annotators_work_and_can_be_started_from_the_guidelines(
-    ben: Any, login: Any
+    ben: Any, as_ben: Any
 ) -> None:
     study = make_points_study(annotators=[ben])
-    page = login(ben).get(label_url("label-task", label_task(study, ben))).content.decode()
+    page = as_ben.get(label_url("label-task", label_task(study, ben))).content.decode()
     assert "data-tour-offer" in page
     assert page.count("data-tour-start") == 2

@@ -40,8 +40,8 @@ def _results(study: Study) -> str:
     return reverse("annotation:study-figures", args=[study.uid])
 
 
-def test_anybody_reads_the_first_look_without_names_or_ways_in(study: Study, ada: Any, login: Any) -> None:
-    assert _publish(login(ada), _results(study)).status_code == 302
+def test_anybody_reads_the_first_look_without_names_or_ways_in(study: Study, as_ada: Any) -> None:
+    assert _publish(as_ada, _results(study)).status_code == 302
     response = Client().get("/public/island-ferry/")
     shown = response.content.decode()
     assert "How far people agree" in shown
@@ -57,10 +57,10 @@ def test_anybody_reads_the_first_look_without_names_or_ways_in(study: Study, ada
 @pytest.mark.parametrize("kind", MAKERS)
 @pytest.mark.parametrize("names", ["", "on"])
 def test_no_kind_publishes_a_text_or_who_is_who(
-    kind: str, names: str, ada: Any, ben: Any, cleo: Any, login: Any
+    kind: str, names: str, ada: Any, as_ada: Any, ben: Any, cleo: Any
 ) -> None:
     study = MAKERS[kind](ALL, ada, (ben, cleo))
-    made = _publish(login(ada), reverse(kind_named(study.kind).results_page, args=[study.uid]), shows_names=names)
+    made = _publish(as_ada, reverse(kind_named(study.kind).results_page, args=[study.uid]), shows_names=names)
     assert made.status_code == 302
     pages = [Client().get(f"/public/island-ferry/{part}") for part in ("", "chart/")]
     shown = " ".join(response.content.decode() for response in pages if response.status_code == 200)
@@ -77,15 +77,15 @@ def test_no_kind_publishes_a_text_or_who_is_who(
     assert {response["Cache-Control"] for response in pages} == {"private, no-cache"}
 
 
-def test_names_and_search_engines_are_let_in_where_they_are_ticked(study: Study, ada: Any, login: Any) -> None:
-    _publish(login(ada), _results(study), shows_names="on", is_indexed="on")
+def test_names_and_search_engines_are_let_in_where_they_are_ticked(study: Study, as_ada: Any) -> None:
+    _publish(as_ada, _results(study), shows_names="on", is_indexed="on")
     response = Client().get("/public/island-ferry/")
     assert "anna" in response.content.decode()
     assert "X-Robots-Tag" not in response
 
 
-def test_a_chart_may_stand_in_pages_of_others_and_nothing_else_may(study: Study, ada: Any, login: Any) -> None:
-    _publish(login(ada), f"{_results(study)}?view=judges")
+def test_a_chart_may_stand_in_pages_of_others_and_nothing_else_may(study: Study, as_ada: Any) -> None:
+    _publish(as_ada, f"{_results(study)}?view=judges")
     page, chart = (Client().get(f"/public/island-ferry/{part}") for part in ("", "chart/"))
     assert "frame-ancestors *" in chart["Content-Security-Policy"]
     assert "X-Frame-Options" not in chart
@@ -95,34 +95,35 @@ def test_a_chart_may_stand_in_pages_of_others_and_nothing_else_may(study: Study,
 
 @pytest.mark.parametrize(("follows", "is_fixed"), [("yes", False), ("", True)])
 def test_figures_follow_the_data_or_stay_as_they_were(
-    study: Study, ada: Any, login: Any, follows: str, is_fixed: bool
+    study: Study, as_ada: Any, follows: str, is_fixed: bool
 ) -> None:
-    _publish(login(ada), _results(study), follows=follows)
+    _publish(as_ada, _results(study), follows=follows)
     before = _figures()
     for label in CoverageLabel.objects.filter(study=study, annotator__label="anna")[:6]:
         label.delete()
     assert (_figures() == before) is is_fixed
 
 
-def test_a_blank_address_is_one_that_nobody_guesses(study: Study, ada: Any, login: Any) -> None:
-    _publish(login(ada), _results(study), address="")
+def test_a_blank_address_is_one_that_nobody_guesses(study: Study, as_ada: Any) -> None:
+    _publish(as_ada, _results(study), address="")
     assert re.fullmatch("[0-9a-f]{24}", Publication.objects.get().address)
 
 
 @pytest.mark.parametrize("address", ["Ferry", "a", "../x", "island-ferry"])
-def test_an_address_that_is_taken_or_none_is_refused(study: Study, ada: Any, login: Any, address: str) -> None:
-    client = login(ada)
-    _publish(client, _results(study))
-    assert _publish(client, _results(study), address=address).status_code == 422
+def test_an_address_that_is_taken_or_none_is_refused(study: Study, as_ada: Any, address: str) -> None:
+    _publish(as_ada, _results(study))
+    assert _publish(as_ada, _results(study), address=address).status_code == 422
     assert Publication.objects.count() == 1
 
 
-def test_what_is_taken_back_is_gone_and_only_its_maker_takes_it_back(study: Study, ada: Any, login: Any) -> None:
-    _publish(login(ada), _results(study))
+def test_what_is_taken_back_is_gone_and_only_its_maker_takes_it_back(
+    study: Study, as_ada: Any, login: Any
+) -> None:
+    _publish(as_ada, _results(study))
     revoke = reverse("annotation:publication-revoke", args=[Publication.objects.get().uid])
     assert login(make_user("rita", "researcher")).post(revoke).status_code == 404
     assert Client().get("/public/island-ferry/").status_code == 200
-    login(ada).post(revoke)
+    as_ada.post(revoke)
     assert Client().get("/public/island-ferry/").status_code == 404
     assert Client().get("/public/island-ferry/chart/").status_code == 404
     assert AuditEvent.objects.filter(action="publication.revoke").count() == 1
@@ -133,9 +134,9 @@ def test_what_is_taken_back_is_gone_and_only_its_maker_takes_it_back(study: Stud
     [("on", Removal.Mode.ANONYMOUS, True), ("", Removal.Mode.ANONYMOUS, False), ("", Removal.Mode.DELETED, True)],
 )
 def test_fixed_figures_go_with_a_person_whom_they_show(
-    names: str, mode: str, is_gone: bool, study: Study, ada: Any, eve: Any, login: Any
+    names: str, mode: str, is_gone: bool, study: Study, as_ada: Any, eve: Any
 ) -> None:
-    _publish(login(ada), _results(study), follows="", shows_names=names)
+    _publish(as_ada, _results(study), follows="", shows_names=names)
     user = User.objects.create(username="anna")
     Annotator.objects.filter(label="anna").update(user=user)
     erasing.erase(user=user, mode=mode, actor=eve, now=study.created_at)
@@ -151,15 +152,15 @@ def test_nobody_publishes_what_they_do_not_work_on_or_another_page(study: Study,
     assert not Publication.objects.exists()
 
 
-def test_what_somebody_published_goes_with_their_account(study: Study, ada: Any, login: Any) -> None:
-    _publish(login(ada), _results(study))
+def test_what_somebody_published_goes_with_their_account(study: Study, ada: Any, as_ada: Any) -> None:
+    _publish(as_ada, _results(study))
     ada.is_active = False
     ada.save()
     assert Client().get("/public/island-ferry/").status_code == 404
 
 
-def test_the_leaderboard_is_published_as_its_maker_sees_it(study: Study, ada: Any, login: Any) -> None:
-    _publish(login(ada), "/leaderboard/")
+def test_the_leaderboard_is_published_as_its_maker_sees_it(study: Study, as_ada: Any) -> None:
+    _publish(as_ada, "/leaderboard/")
     shown = Client().get("/public/island-ferry/").content.decode()
     assert "<table" in shown
     assert "alpha" in shown

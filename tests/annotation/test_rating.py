@@ -33,13 +33,13 @@ JSON = {"Accept": "application/json"}
 BAD = (0, 6, -1, 15, 4.5, "4", True, [3], {"of": 3})
 
 
-def test_a_summary_is_shown_as_the_markdown_it_is_and_nothing_else(ben: Any, login: Any) -> None:
+def test_a_summary_is_shown_as_the_markdown_it_is_and_nothing_else(ben: Any, as_ben: Any) -> None:
     text = (
         "# Boats\n- **At six** [1, 2] <script>alert(1)</script>\n- see [3](https://example.org) [99]\n5 * 3 < 20"
     )
     [subtopic, *_others] = make_haystack().subtopics.all()
     study = make_rating_study(annotators=[ben], summaries=[make_summary(subtopic=subtopic, text=text)])
-    page = login(ben).get(label_url("label-task", label_task(study, ben))).text
+    page = as_ben.get(label_url("label-task", label_task(study, ben))).text
     [shown] = re.findall(r'<div class="lines".*?</div>', page, re.DOTALL)
     assert "<strong>At six</strong>" in shown
     assert shown.count("<li>") == 2
@@ -96,13 +96,13 @@ def test_the_source_is_what_the_oracle_shows_and_what_is_cited() -> None:
     assert source_numbers([plain, cites]) == {plain.pk: (1, 4, 5, 6), cites.pk: (1, 2, 4, 5, 6)}
 
 
-def test_ratings_are_stored_one_by_one_and_count_when_all_are_given(ben: Any, login: Any) -> None:
+def test_ratings_are_stored_one_by_one_and_count_when_all_are_given(ben: Any, as_ben: Any) -> None:
     study = make_rating_study(annotators=[ben])
-    client, task = login(ben), label_task(study, ben)
-    told = send(client, task, overall="4", op_id="a").json()
+    task = label_task(study, ben)
+    told = send(as_ben, task, overall="4", op_id="a").json()
     assert (told["overall"], told["quality"], told["is_complete"], told["state"]) == (4, None, False, "begun")
     told = send(
-        client, task, overall="4", informativeness="3", quality="5", coherence="5", attributability="2", unsure="1"
+        as_ben, task, overall="4", informativeness="3", quality="5", coherence="5", attributability="2", unsure="1"
     ).json()
     assert (told["is_complete"], told["state"], told["is_unsure"]) == (True, "done", True)
     rows = list(RatingLabel.objects.order_by("pk"))
@@ -114,19 +114,19 @@ def test_ratings_are_stored_one_by_one_and_count_when_all_are_given(ben: Any, lo
     ]
     assert rows[1].summary == task.item.summary
     assert rows[1].guideline is not None
-    undone = client.post(label_url("label-undo", task), {"op_id": "u"}, headers=JSON).json()
+    undone = as_ben.post(label_url("label-undo", task), {"op_id": "u"}, headers=JSON).json()
     assert undone["message"] == (
         "Undone: informativeness 3, quality 5, coherence 5, attributability 2, not sure on item 1."
     )
     assert undone["state"] == "begun"
 
 
-def test_undo_names_only_the_rating_that_it_takes_back(ben: Any, login: Any) -> None:
+def test_undo_names_only_the_rating_that_it_takes_back(ben: Any, as_ben: Any) -> None:
     study = make_rating_study(annotators=[ben])
-    client, task = login(ben), label_task(study, ben)
+    task = label_task(study, ben)
     for values in ({"quality": "3"}, {"quality": "5"}, {"quality": "5", "coherence": "2"}):
-        send(client, task, overall="4", **values)
-    undone = [client.post(label_url("label-undo", task), headers=JSON).json()["message"] for _ in range(2)]
+        send(as_ben, task, overall="4", **values)
+    undone = [as_ben.post(label_url("label-undo", task), headers=JSON).json()["message"] for _ in range(2)]
     assert undone == ["Undone: coherence 2 on item 1.", "Undone: quality 5 on item 1; it is now quality 3."]
 
 
@@ -143,9 +143,9 @@ def test_undo_names_only_the_rating_that_it_takes_back(ben: Any, login: Any) -> 
         ({"overall": "", "unknown": "3"}, 200),
     ],
 )
-def test_what_is_no_rating_is_refused(ben: Any, login: Any, fields: dict[str, str], status: int) -> None:
+def test_what_is_no_rating_is_refused(ben: Any, as_ben: Any, fields: dict[str, str], status: int) -> None:
     study = make_rating_study(annotators=[ben])
-    assert send(login(ben), label_task(study, ben), **fields).status_code == status
+    assert send(as_ben, label_task(study, ben), **fields).status_code == status
     assert not RatingLabel.objects.exists()
 
 
@@ -169,16 +169,16 @@ def test_the_database_knows_the_scale_and_what_is_complete(ben: Any, wrong: dict
 
 
 def test_the_page_shows_summary_and_documents_and_never_the_system(
-    ben: Any, login: Any, django_assert_max_num_queries: Any
+    ben: Any, as_ben: Any, django_assert_max_num_queries: Any
 ) -> None:
     haystack = make_haystack(n_documents=30)
     text = "- <script>alert(1)</script> Boats leave. [1, 77]\n- **Pier** [2]"
     summary = make_summary(subtopic=haystack.subtopics.get(number=1), system="secret-system", text=text)
     study = make_rating_study(annotators=[ben], summaries=[summary])
-    client, url = login(ben), label_url("label-task", label_task(study, ben))
-    client.get(url)
+    url = label_url("label-task", label_task(study, ben))
+    as_ben.get(url)
     with django_assert_max_num_queries(21):
-        shown = flat(client.get(url).content.decode())
+        shown = flat(as_ben.get(url).content.decode())
     assert "secret-system" not in shown
     assert "<script>alert(1)" not in shown
     assert '[<a href="#doc-1" data-cited="1">1</a>, 77]' in shown
@@ -189,7 +189,7 @@ def test_the_page_shows_summary_and_documents_and_never_the_system(
     assert seen.reason == "rating", "who rates does not write on it later"
 
 
-def test_a_researcher_sets_up_a_study_by_the_form(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+def test_a_researcher_sets_up_a_study_by_the_form(as_ada: Any, ben: Any, cleo: Any) -> None:
     haystack = make_haystack()
     for system in ("ant", "bee"):
         make_summary(subtopic=haystack.subtopics.get(number=1), system=system)
@@ -205,19 +205,19 @@ def test_a_researcher_sets_up_a_study_by_the_form(ada: Any, ben: Any, cleo: Any,
         "guidelines": "Rate.",
         "then": "open",
     }
-    client, counting = login(ada), reverse("annotation:study-takes", args=["rating"])
-    counted = client.post(counting, data, headers={"HX-Request": "true"})
+    counting = reverse("annotation:study-takes", args=["rating"])
+    counted = as_ada.post(counting, data, headers={"HX-Request": "true"})
     assert counted.context["count"].n == 2
-    assert client.post(reverse("annotation:study-takes", args=["nothing"]), data).status_code == 404
+    assert as_ada.post(reverse("annotation:study-takes", args=["nothing"]), data).status_code == 404
     create = reverse("annotation:study-create", args=["rating"])
-    assert "New rating study" in client.get(create).content.decode()
-    assert client.post(create, {**data, "people_per_item": "0"}).status_code == 422
-    assert client.post(create, data).status_code == 302
+    assert "New rating study" in as_ada.get(create).content.decode()
+    assert as_ada.post(create, {**data, "people_per_item": "0"}).status_code == 422
+    assert as_ada.post(create, data).status_code == 302
     study = Study.objects.get(kind="rating")
     assert (study.state, study.label_tasks.count(), study.rating_plan.people_per_item) == ("open", 4, 2)
     for page in ("study", "study-work", "study-annotators", "study-figures", "study-archive", "study-settings"):
-        assert client.get(reverse(f"annotation:{page}", args=[study.uid])).status_code == 200, page
-    again = client.post(
+        assert as_ada.get(reverse(f"annotation:{page}", args=[study.uid])).status_code == 200, page
+    again = as_ada.post(
         reverse("annotation:study-annotators", args=[study.uid]), {**data, "action": "items"}, follow=True
     )
     assert "0 tasks were assigned" in again.content.decode()

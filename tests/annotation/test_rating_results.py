@@ -60,11 +60,11 @@ def rated(ada: Any, ben: Any, cleo: Any) -> Study:
     return study
 
 
-def test_the_overview_counts_mean_ratings(rated: Study, ada: Any, login: Any) -> None:
+def test_the_overview_counts_mean_ratings(rated: Study, as_ada: Any) -> None:
     found = {row.member.annotator.label: row for row in overview_of(rated).people}
     assert {name: row.means["overall"] for name, row in found.items()} == {"Ben": 3.0, "Cleo": 3.75}
     assert {row.n_done for row in found.values()} == {4}
-    page = login(ada).get(reverse("annotation:study", args=[rated.uid])).content.decode()
+    page = as_ada.get(reverse("annotation:study", args=[rated.uid])).content.decode()
     assert "3.75" in page
 
 
@@ -79,7 +79,7 @@ def test_only_first_answers_of_judges_that_are_not_archived_count(rated: Study, 
 
 
 def test_results_put_people_judges_and_systems_on_one_page(
-    rated: Study, ada: Any, login: Any, django_assert_max_num_queries: Any
+    rated: Study, as_ada: Any, django_assert_max_num_queries: Any
 ) -> None:
     found = results_of(rated)
     overall, *_others, mean = found.report.measures
@@ -97,19 +97,18 @@ def test_results_put_people_judges_and_systems_on_one_page(
     assert [(one.aspect, one.people, one.judges) for one in found.differing] == [
         ("overall", (("Ben", 1), ("Cleo", 4)), (("sparrow", 1),))
     ]
-    client, url = login(ada), reverse("annotation:study-figures", args=[rated.uid])
-    client.get(url)
+    url = reverse("annotation:study-figures", args=[rated.uid])
+    as_ada.get(url)
     with django_assert_max_num_queries(20):
-        shown = flat(client.get(url).content.decode())
+        shown = flat(as_ada.get(url).content.decode())
     assert "1 rating of sparrow could not be used." in shown
     assert "4 of 4 summaries rated in full; people: 2, judges: 1." in shown
     assert "model-b · all documents" in shown
     assert "full-ctxt" not in shown, "a name of files"
 
 
-def test_files_and_report_have_pseudonyms_and_reasons(rated: Study, ada: Any, login: Any) -> None:
-    client = login(ada)
-    values = client.get(reverse("annotation:study-figures-file", args=[rated.uid, "figures.json"])).json()
+def test_files_and_report_have_pseudonyms_and_reasons(rated: Study, as_ada: Any) -> None:
+    values = as_ada.get(reverse("annotation:study-figures-file", args=[rated.uid, "figures.json"])).json()
     assert values["people"] == ["annotator1", "annotator2"]
     printed = json_of("report", "likert")
     assert printed["study"] == "Ferry ratings"
@@ -124,7 +123,7 @@ def test_files_and_report_have_pseudonyms_and_reasons(rated: Study, ada: Any, lo
     assert pair["mean"] == pytest.approx(one["mean"] - other["mean"])
     assert one["mean"] == pytest.approx(one["own"]["mean"]), "both people rated all systems on all subtopics"
     assert "4 of 4 summaries rated in full" in output_of("report", "likert", "--study", "Ferry ratings")
-    rows = table(client.get(reverse("annotation:study-figures-file", args=[rated.uid, "figures.csv"])))
+    rows = table(as_ada.get(reverse("annotation:study-figures-file", args=[rated.uid, "figures.csv"])))
     figures = [row for row in rows if row["figure"] != "n"]
     assert Counter(row["row"] for row in figures if row["part"].startswith("raters-")) == {
         "people among themselves": 5 * 7 + 4,
@@ -137,16 +136,16 @@ def test_files_and_report_have_pseudonyms_and_reasons(rated: Study, ada: Any, lo
         ("sparrow", "kendall"),
         ("sparrow", "spearman"),
     }
-    assert client.get(reverse("annotation:study-figures-file", args=[rated.uid, "other"])).status_code == 404
+    assert as_ada.get(reverse("annotation:study-figures-file", args=[rated.uid, "other"])).status_code == 404
 
 
-def test_old_addresses_lead_to_the_results(rated: Study, ada: Any, login: Any) -> None:
-    client, old = login(ada), f"/studies/{rated.uid}/ratings"
-    assert client.get(f"{old}/results/").headers["Location"] == reverse(
+def test_old_addresses_lead_to_the_results(rated: Study, as_ada: Any) -> None:
+    old = f"/studies/{rated.uid}/ratings"
+    assert as_ada.get(f"{old}/results/").headers["Location"] == reverse(
         "annotation:study-figures", args=[rated.uid]
     )
     file = reverse("annotation:study-figures-file", args=[rated.uid, "figures.json"])
-    assert client.get(f"{old}/files/figures.json").headers["Location"] == file
+    assert as_ada.get(f"{old}/files/figures.json").headers["Location"] == file
 
 
 def test_the_report_says_which_study_it_needs(rated: Study, ben: Any) -> None:
@@ -158,15 +157,12 @@ def test_the_report_says_which_study_it_needs(rated: Study, ben: Any) -> None:
         call_command("report", "likert", "--study", rated.name)
 
 
-def test_labels_leave_as_rows_with_what_was_undone_in_the_history(
-    rated: Study, ada: Any, ben: Any, login: Any
-) -> None:
+def test_labels_leave_as_rows_with_what_was_undone_in_the_history(rated: Study, as_ada: Any, ben: Any) -> None:
     task = rated.label_tasks.filter(annotator=annotator_of(ben)).order_by("item__summary")[0]
     rate(task, [None], op="clear")
-    client = login(ada)
 
     def rows(which: str) -> list[dict[str, str]]:
-        return table(client.get(reverse("annotation:study-labels", args=[rated.uid, "csv"]), {"which": which}))
+        return table(as_ada.get(reverse("annotation:study-labels", args=[rated.uid, "csv"]), {"which": which}))
 
     assert len(rows("current")) == 7 * len(ASPECTS)
     history = rows("history")
@@ -230,7 +226,7 @@ def test_on_request_ratings_go_with_their_writer_and_with_the_text(
 
 
 def test_systems_that_no_subtopic_links_are_shown_by_themselves_and_not_compared(
-    ada: Any, ben: Any, login: Any
+    ada: Any, as_ada: Any, ben: Any
 ) -> None:
     haystack = make_haystack()
     summaries = [
@@ -238,7 +234,7 @@ def test_systems_that_no_subtopic_links_are_shown_by_themselves_and_not_compared
     ]
     study = make_rating_study(annotators=[ben], summaries=summaries, researcher=ada)
     rate_all(study, ben, [[4] * 5, [2] * 5])
-    page = login(ada).get(reverse("annotation:study-figures", args=[study.uid]))
+    page = as_ada.get(reverse("annotation:study-figures", args=[study.uid]))
     assert "no subtopic rated by the same people links these systems" in flat(page.text)
     sheet = page.context["sheet"]
     assert sheet.table("systems-people") is None
@@ -256,21 +252,21 @@ JSON = {"Accept": "application/json"}
 
 
 def test_a_sixth_aspect_is_rated_and_in_results_and_archives(
-    ada: Any, ben: Any, cleo: Any, login: Any, monkeypatch: pytest.MonkeyPatch
+    ada: Any, as_ada: Any, ben: Any, as_ben: Any, cleo: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = make_rating_study(annotators=[ben, cleo], researcher=ada)
     rate_all(study, cleo, [[5, 4, 3, 2, 1]] * 4)
     monkeypatch.setitem(ASPECTS, BRIEF.key, BRIEF)
-    client, task = login(ben), label_task(study, ben)
-    page = client.get(label_url("label-task", task)).content.decode()
+    task = label_task(study, ben)
+    page = as_ben.get(label_url("label-task", task)).content.decode()
     assert page.count('type="radio" name="brevity"') == 5
     assert "How short is it?" in page
     assert "Six aspects, each from 1 to 5." in page
     five = dict.fromkeys(FIVE, "4")
-    assert client.post(label_url("label-choice", task), five, headers=JSON).json()["is_complete"] is False
-    told = client.post(label_url("label-choice", task), {**five, "brevity": "2"}, headers=JSON).json()
+    assert as_ben.post(label_url("label-choice", task), five, headers=JSON).json()["is_complete"] is False
+    told = as_ben.post(label_url("label-choice", task), {**five, "brevity": "2"}, headers=JSON).json()
     assert (told["brevity"], told["is_complete"], told["state"]) == (2, True, "done")
-    undone = client.post(label_url("label-undo", task), headers=JSON).json()
+    undone = as_ben.post(label_url("label-undo", task), headers=JSON).json()
     assert undone["message"] == "Undone: brevity 2 on item 1."
     rate_all(study, ben, [[4, 4, 4, 4, 4, level] for level in (2, 3, 4, 5)])
     results = results_of(study, resampling=None)
@@ -280,11 +276,11 @@ def test_a_sixth_aspect_is_rated_and_in_results_and_archives(
     [system, *_] = results.report.systems[0].rows
     assert system.own["brevity"].value == pytest.approx(3)
     address = reverse("annotation:study-labels", args=[study.uid, "csv"])
-    shown = login(ada).get(address, {"which": "current"})
+    shown = as_ada.get(address, {"which": "current"})
     rows = list(csv.DictReader(StringIO(b"".join(shown.streaming_content).decode("utf-8-sig"))))
     assert [row["label"] for row in rows if row["task"] == "brevity"] == ["2", "3", "4", "5"]
     assert len(rows) == 4 * 5 + 4 * 6
-    assert "brevity" in login(ada).get(reverse("annotation:study", args=[study.uid])).content.decode()
+    assert "brevity" in as_ada.get(reverse("annotation:study", args=[study.uid])).content.decode()
 
 
 def test_studies_of_before_a_sixth_aspect_keep_their_figures(

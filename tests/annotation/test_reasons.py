@@ -48,12 +48,11 @@ def test_a_reason_stands_after_neutral_and_no_and_goes_with_a_yes(ben: Any) -> N
         EntailmentLabel.objects.filter(answer="yes").update(why_not="missing")
 
 
-def test_undo_brings_a_reason_back_and_says_what_it_took(ben: Any, login: Any) -> None:
+def test_undo_brings_a_reason_back_and_says_what_it_took(ben: Any, as_ben: Any) -> None:
     task = first(make([ben], make_judged(), asks_why_not=True), ben)
-    client = login(ben)
     for data in ({"answer": "no", "why": "contradicted"}, {"answer": "no", "why": "missing"}):
-        assert client.post(label_url("label-choice", task), data, headers=JSON).json()["why_not"] == data["why"]
-    undone = client.post(label_url("label-undo", task), headers=JSON).json()
+        assert as_ben.post(label_url("label-choice", task), data, headers=JSON).json()["why_not"] == data["why"]
+    undone = as_ben.post(label_url("label-undo", task), headers=JSON).json()
     assert undone["why_not"] == "contradicted"
     assert "no, not mentioned" in undone["message"]
 
@@ -66,14 +65,14 @@ def test_undo_brings_a_reason_back_and_says_what_it_took(ben: Any, login: Any) -
     ],
 )
 def test_each_answer_has_reasons_of_its_own(
-    ben: Any, login: Any, answer: str, fitting: tuple[str, ...], others: tuple[str, ...]
+    ben: Any, as_ben: Any, answer: str, fitting: tuple[str, ...], others: tuple[str, ...]
 ) -> None:
-    task, client = first(make([ben], make_judged(), asks_why_not=True), ben), login(ben)
+    task = first(make([ben], make_judged(), asks_why_not=True), ben)
 
     def post(why: str) -> Any:
-        return client.post(label_url("label-choice", task), {"answer": answer, "why": why}, headers=JSON)
+        return as_ben.post(label_url("label-choice", task), {"answer": answer, "why": why}, headers=JSON)
 
-    page = client.get(label_url("label-task", task)).content.decode()
+    page = as_ben.get(label_url("label-task", task)).content.decode()
     for why in fitting:
         assert post(why).json()["why_not"] == why
         assert re.search(rf'data-reason-of="{answer}"><input type="radio" name="why" value="{why}"', page)
@@ -81,30 +80,30 @@ def test_each_answer_has_reasons_of_its_own(
         assert (post(why).status_code, post(why).json()["code"]) == (409, "reason_of_another_answer")
 
 
-def test_a_reason_that_was_stored_with_another_answer_stays_valid(ben: Any, login: Any) -> None:
+def test_a_reason_that_was_stored_with_another_answer_stays_valid(ben: Any, as_ben: Any) -> None:
     """Until each answer had its own, any reason could be given with neutral or no."""
     study = make([ben], make_judged(), asks_why_not=True)
-    task, client = first(study, ben), login(ben)
+    task = first(study, ben)
     say(task, "no", why_not="missing")
     EntailmentLabel.objects.update(why_not="incomplete")
-    page = client.get(label_url("label-task", task)).content.decode()
+    page = as_ben.get(label_url("label-task", task)).content.decode()
     assert re.search(r'data-reason-of="no"><input type="radio" name="why" value="incomplete"\s+checked', page)
     data = {"answer": "no", "why": "incomplete", "unsure": "1"}
-    assert client.post(label_url("label-choice", task), data, headers=JSON).json()["why_not"] == "incomplete"
+    assert as_ben.post(label_url("label-choice", task), data, headers=JSON).json()["why_not"] == "incomplete"
     [row] = [row for row in results_of(study).reasons if row.of == "annotator"]
     assert row.counts["incomplete"] == 1
     assert "incomplete" in [row[list(COLUMNS).index("why_not")] for row in label_rows(study)]
 
 
-def test_a_study_that_asks_for_no_reason_shows_and_stores_none(ben: Any, login: Any) -> None:
+def test_a_study_that_asks_for_no_reason_shows_and_stores_none(ben: Any, as_ben: Any) -> None:
     study = make([ben], make_judged())
-    task, client = first(study, ben), login(ben)
-    assert b"data-why" not in client.get(label_url("label-task", task)).content
-    client.post(label_url("label-choice", task), {"answer": "no", "why": "missing"}, headers=JSON)
+    task = first(study, ben)
+    assert b"data-why" not in as_ben.get(label_url("label-task", task)).content
+    as_ben.post(label_url("label-choice", task), {"answer": "no", "why": "missing"}, headers=JSON)
     assert EntailmentLabel.objects.get().why_not == ""
     assert results_of(study).reasons == ()
     asking = make([ben], make_judged(name="other"), asks_why_not=True)
-    assert b"data-why" in client.get(label_url("label-task", first(asking, ben))).content
+    assert b"data-why" in as_ben.get(label_url("label-task", first(asking, ben))).content
 
 
 def test_reasons_are_counted_by_annotator_and_system_and_are_in_every_file(ben: Any, cleo: Any) -> None:
@@ -125,10 +124,10 @@ def test_reasons_are_counted_by_annotator_and_system_and_are_in_every_file(ben: 
     assert sorted(row[at] for row in label_rows(study)) == ["", "", "", "", "contradicted", "missing"]
 
 
-def test_the_results_page_shows_reasons(ada: Any, ben: Any, login: Any) -> None:
+def test_the_results_page_shows_reasons(ada: Any, as_ada: Any, ben: Any) -> None:
     study = make([ben], make_judged(), by=ada, asks_why_not=True)
     say(first(study, ben), "neutral", why_not="incomplete")
-    html = login(ada).get(reverse("annotation:study-figures", args=[study.uid])).content.decode()
+    html = as_ada.get(reverse("annotation:study-figures", args=[study.uid])).content.decode()
     assert "Why not entailed" in html
     assert "No reason given" in html
 
@@ -159,16 +158,16 @@ def finish(client: Any, task: LabelTask, line: int) -> None:
         choose(client, task, "full" if at == 0 else "none", line if at == 0 else None, at)
 
 
-def test_reasons_are_stored_beside_and_do_not_answer_the_task(study: Study, ben: Any, login: Any) -> None:
-    task, client = label_task(study, ben), login(ben)
-    body = give(client, task, line_3="general", line_4="unsupported").json()
+def test_reasons_are_stored_beside_and_do_not_answer_the_task(study: Study, ben: Any, as_ben: Any) -> None:
+    task = label_task(study, ben)
+    body = give(as_ben, task, line_3="general", line_4="unsupported").json()
     assert body["reasons"] == [[3, "general"], [4, "unsupported"]]
     assert (body["n_answered"], body["state"]) == (0, "begun")
     assert UnlinkedLabel.objects.get().reasons == {"3": "general", "4": "unsupported"}
-    finish(client, task, 3)
+    finish(as_ben, task, 3)
     task.refresh_from_db()
     assert (task.state, task.n_answered) == ("done", task.n_questions)
-    html = client.get(label_url("label-task", task)).content.decode()
+    html = as_ben.get(label_url("label-task", task)).content.decode()
     assert html.count("data-unlinked-line") == 3
     assert CoverageLabel.objects.filter(is_current=True).count() == task.n_questions
 
@@ -176,65 +175,65 @@ def test_reasons_are_stored_beside_and_do_not_answer_the_task(study: Study, ben:
 @pytest.mark.parametrize(
     ("fields", "code"), [({"line_3": "boring"}, "invalid"), ({"line_99": "general"}, "no_such_line")]
 )
-def test_what_is_no_reason_is_refused(study: Study, ben: Any, login: Any, fields: Any, code: str) -> None:
-    answer = give(login(ben), label_task(study, ben), **fields)
+def test_what_is_no_reason_is_refused(study: Study, ben: Any, as_ben: Any, fields: Any, code: str) -> None:
+    answer = give(as_ben, label_task(study, ben), **fields)
     assert (answer.status_code, answer.json()["code"]) == (409, code)
     assert not UnlinkedLabel.objects.exists()
 
 
-def test_a_study_that_does_not_ask_takes_no_reason(ben: Any, login: Any) -> None:
+def test_a_study_that_does_not_ask_takes_no_reason(ben: Any, as_ben: Any) -> None:
     study = make_linking_study(annotators=[ben])
-    task, client = label_task(study, ben), login(ben)
-    assert give(client, task, line_3="general").status_code == 409
-    assert b"data-unlinked" not in client.get(label_url("label-task", task)).content
+    task = label_task(study, ben)
+    assert give(as_ben, task, line_3="general").status_code == 409
+    assert b"data-unlinked" not in as_ben.get(label_url("label-task", task)).content
 
 
-def test_undo_takes_back_whatever_was_last(study: Study, ben: Any, login: Any, later: Any) -> None:
-    task, client = label_task(study, ben), login(ben)
-    choose(client, task, "none")
+def test_undo_takes_back_whatever_was_last(study: Study, ben: Any, as_ben: Any, later: Any) -> None:
+    task = label_task(study, ben)
+    choose(as_ben, task, "none")
     later()
-    give(client, task, line_3="general")
+    give(as_ben, task, line_3="general")
     later()
-    give(client, task, line_3="unsupported")
+    give(as_ben, task, line_3="unsupported")
     later()
     undo = label_url("label-undo", task)
-    first_undo = client.post(undo, {"op_id": "u1"}, headers=JSON).json()
+    first_undo = as_ben.post(undo, {"op_id": "u1"}, headers=JSON).json()
     assert (first_undo["reasons"], "unsupported" in first_undo["message"]) == ([[3, "general"]], True)
-    assert client.post(undo, {"op_id": "u1"}, headers=JSON).json()["reasons"] == [[3, "general"]]
+    assert as_ben.post(undo, {"op_id": "u1"}, headers=JSON).json()["reasons"] == [[3, "general"]]
     later()
-    assert client.post(undo, {"op_id": "u2"}, headers=JSON).json()["reasons"] == []
+    assert as_ben.post(undo, {"op_id": "u2"}, headers=JSON).json()["reasons"] == []
     later()
-    assert client.post(undo, {"op_id": "u3"}, headers=JSON).json()["coverage"] == ""
-    assert client.post(undo, {"op_id": "u4"}, headers=JSON).json() == {"nothing": True}
+    assert as_ben.post(undo, {"op_id": "u3"}, headers=JSON).json()["coverage"] == ""
+    assert as_ben.post(undo, {"op_id": "u4"}, headers=JSON).json() == {"nothing": True}
 
 
-def test_a_bullet_that_is_linked_counts_for_nothing(study: Study, ben: Any, cleo: Any, login: Any) -> None:
-    task, client = label_task(study, ben), login(ben)
-    give(client, task, line_3="general", line_4="subtopic")
+def test_a_bullet_that_is_linked_counts_for_nothing(study: Study, ben: Any, as_ben: Any, cleo: Any) -> None:
+    task = label_task(study, ben)
+    give(as_ben, task, line_3="general", line_4="subtopic")
     assert list(unlinked_of(study)) == []  # the task is not done
-    finish(client, task, 3)
+    finish(as_ben, task, 3)
     rows = [(line, reason) for _person, _summary, line, reason, _label in unlinked_of(study)]
     assert (3, "general") not in rows
     assert (4, "subtopic") in rows
     assert all(reason == "" for line, reason in rows if line != 4)
 
 
-def test_reasons_are_among_the_last_answers(study: Study, ben: Any, login: Any, later: Any) -> None:
-    task, client = label_task(study, ben), login(ben)
-    choose(client, task, "none")
+def test_reasons_are_among_the_last_answers(study: Study, ben: Any, as_ben: Any, later: Any) -> None:
+    task = label_task(study, ben)
+    choose(as_ben, task, "none")
     later()
-    give(client, task, line_3="general", line_4="unsupported")
+    give(as_ben, task, line_3="general", line_4="unsupported")
     reasons, coverage = last_answers(task.annotator)
     assert coverage.answer == "none"
     assert reasons.question.text.count("\n") == 1
     assert "too general" in reasons.answer
-    assert "Bullets that cover no insight" in client.get(reverse("annotation:last-answers")).content.decode()
+    assert "Bullets that cover no insight" in as_ben.get(reverse("annotation:last-answers")).content.decode()
 
 
-def test_reasons_are_in_the_archive_and_on_the_overview(study: Study, ada: Any, ben: Any, login: Any) -> None:
-    task, client = label_task(study, ben), login(ben)
-    give(client, task, line_4="subtopic")
-    finish(client, task, 3)
+def test_reasons_are_in_the_archive_and_on_the_overview(study: Study, as_ada: Any, ben: Any, as_ben: Any) -> None:
+    task = label_task(study, ben)
+    give(as_ben, task, line_4="subtopic")
+    finish(as_ben, task, 3)
     [file] = [one for one in files_of(study, NOW) if one.name == "bullets.csv"]
     text = "".join(part if isinstance(part, str) else part.decode() for part in file.make(reader=PROGRAMS))
     rows = list(csv.DictReader(io.StringIO(text)))
@@ -242,7 +241,7 @@ def test_reasons_are_in_the_archive_and_on_the_overview(study: Study, ada: Any, 
     [row] = [row for row in rows if row["label"]]
     assert (row["annotator"], row["line"], row["label"]) == ("annotator1", "4", "subtopic")
     assert row["bullet_text"]
-    html = login(ada).get(reverse("annotation:study", args=[study.uid])).content.decode()
+    html = as_ada.get(reverse("annotation:study", args=[study.uid])).content.decode()
     assert "Bullets that cover no insight" in html
     plain = make_linking_study(annotators=[], name="Plain", haystack=task.item.summary.haystack, summaries=[])
     assert "bullets.csv" not in {one.name for one in files_of(plain, NOW)}

@@ -40,18 +40,18 @@ def test_what_recipes_take_is_what_the_papers_say() -> None:
     }
 
 
-def test_no_study_is_said_to_be_in_a_paper_that_has_none(ada: Any, login: Any) -> None:
+def test_no_study_is_said_to_be_in_a_paper_that_has_none(as_ada: Any) -> None:
     """Models rate in that paper, nobody else does; and the other control group is one of key points."""
-    page = login(ada).get(reverse("annotation:study-create", args=["rating"]), {"recipe": "middlesum-ratings"})
+    page = as_ada.get(reverse("annotation:study-create", args=["rating"]), {"recipe": "middlesum-ratings"})
     assert "which had no such study" in flat(page.text)
     assert "Filled in as in" not in page.text
-    listed = flat(login(ada).get(reverse("annotation:recipes")).text)
+    listed = flat(as_ada.get(reverse("annotation:recipes")).text)
     assert "10 % of the questions (in the paper: of the key points)" in listed
     assert "150 in the paper" not in listed
 
 
-def test_the_page_lists_each_recipe_and_leads_to_its_form(ada: Any, login: Any) -> None:
-    page = login(ada).get(reverse("annotation:recipes"))
+def test_the_page_lists_each_recipe_and_leads_to_its_form(as_ada: Any) -> None:
+    page = as_ada.get(reverse("annotation:recipes"))
     assert page.status_code == 200
     for kind, recipe in RECIPES:
         assert f"{reverse('annotation:study-create', args=[kind])}?recipe={recipe.key}" in page.text
@@ -59,10 +59,10 @@ def test_the_page_lists_each_recipe_and_leads_to_its_form(ada: Any, login: Any) 
 
 
 @pytest.mark.parametrize(("kind", "recipe"), RECIPES, ids=[recipe.key for _kind, recipe in RECIPES])
-def test_a_form_is_filled_in_as_the_recipe_says(kind: str, recipe: Any, ada: Any, login: Any) -> None:
+def test_a_form_is_filled_in_as_the_recipe_says(kind: str, recipe: Any, as_ada: Any) -> None:
     make_questions(2)
     make_summaries(n=4)
-    page = login(ada).get(reverse("annotation:study-create", args=[kind]), {"recipe": recipe.key})
+    page = as_ada.get(reverse("annotation:study-create", args=[kind]), {"recipe": recipe.key})
     assert page.status_code == 200
     said = "Filled in as in" if recipe.in_paper else "After"
     assert f"{said} {recipe.paper}" in flat(page.text)
@@ -71,32 +71,32 @@ def test_a_form_is_filled_in_as_the_recipe_says(kind: str, recipe: Any, ada: Any
         assert str(form[name].value()) == str(value), name
 
 
-def test_people_write_on_subtopics_of_both_domains_by_seed(ada: Any, login: Any) -> None:
+def test_people_write_on_subtopics_of_both_domains_by_seed(as_ada: Any) -> None:
     for name in ("news", "conversations"):
         haystack = make_haystack(key=name)
         Haystack.objects.filter(pk=haystack.pk).update(domain=name)
     address = reverse("annotation:study-create", args=["writing"])
-    forms = [login(ada).get(address, {"recipe": "summhay-people"}).context["form"] for _ in range(2)]
+    forms = [as_ada.get(address, {"recipe": "summhay-people"}).context["form"] for _ in range(2)]
     chosen = [form["subtopics"].value() for form in forms]
     assert chosen[0] == chosen[1]
     domains = list(Subtopic.objects.filter(pk__in=chosen[0]).values_list("haystack__domain", flat=True))
     assert domains.count("news") == domains.count("conversations") > 0
 
 
-def test_an_unknown_recipe_gives_the_usual_form(ada: Any, login: Any) -> None:
-    page = login(ada).get(reverse("annotation:study-create", args=["linking"]), {"recipe": "<script>"})
+def test_an_unknown_recipe_gives_the_usual_form(as_ada: Any) -> None:
+    page = as_ada.get(reverse("annotation:study-create", args=["linking"]), {"recipe": "<script>"})
     assert page.status_code == 200
     assert "Filled in as in" not in page.text
 
 
-def test_the_form_says_what_its_choice_takes(ada: Any, login: Any) -> None:
+def test_the_form_says_what_its_choice_takes(as_ada: Any) -> None:
     summaries = make_summaries(n=12)
     sent = {
         "haystacks": [summaries[0].haystack_id], "with_systems": "on", "way": "all", "people_per_item": "3",
         "hourly_rate": "30", "currency": "EUR",
     }  # fmt: skip
     address = reverse("annotation:study-takes", args=["linking"])
-    page = login(ada).post(address, sent, headers={"HX-Request": "true"})
+    page = as_ada.post(address, sent, headers={"HX-Request": "true"})
     assert "36 tasks, about 2 h 24 min of active time in all: 72.00 EUR." in flat(page.text)
     assert not Study.objects.exists()
 
@@ -108,12 +108,11 @@ def row_of(kind: str, recipe: Any, client: Client) -> str:
     return flat(client.get(address).text)
 
 
-def test_the_page_and_the_forms_say_what_is_missing(ada: Any, login: Any) -> None:
-    client = login(ada)
-    page = " ".join(row_of(kind, recipe, client) for kind, recipe in RECIPES)
+def test_the_page_and_the_forms_say_what_is_missing(as_ada: Any) -> None:
+    page = " ".join(row_of(kind, recipe, as_ada) for kind, recipe in RECIPES)
     assert page.count('<span class="badge warn">missing</span>') == len(RECIPES)
     for kind, recipe in RECIPES:
-        shown = flat(client.get(reverse("annotation:study-create", args=[kind]), {"recipe": recipe.key}).text)
+        shown = flat(as_ada.get(reverse("annotation:study-create", args=[kind]), {"recipe": recipe.key}).text)
         assert str(recipe.lacks()) in shown
     make_summaries(n=40)
     make_questions(2)
@@ -132,7 +131,7 @@ def estimated(kind: str, sent: dict[str, Any], user: Any, login: Any) -> str:
 
 @pytest.mark.parametrize(("kind", "recipe"), RECIPES, ids=[recipe.key for _kind, recipe in RECIPES])
 def test_a_form_is_complete_as_it_is_filled_in_and_makes_the_study_of_the_paper(
-    kind: str, recipe: Any, ada: Any, ben: Any, cleo: Any, login: Any
+    kind: str, recipe: Any, ada: Any, as_ada: Any, ben: Any, cleo: Any, login: Any
 ) -> None:
     if kind == "validation":
         MAKERS[kind](ALL, ada, (ben, cleo))
@@ -143,14 +142,14 @@ def test_a_form_is_complete_as_it_is_filled_in_and_makes_the_study_of_the_paper(
         for n in range(30 if kind == "rating" else 0):
             make_summary(subtopic=subtopic, system=f"model-{n}")
     address = reverse("annotation:study-create", args=[kind])
-    form = login(ada).get(address, {"recipe": recipe.key}).context["form"]
+    form = as_ada.get(address, {"recipe": recipe.key}).context["form"]
     shown = {name: form[name].value() for name in form.fields}
     sent = {
         name: value for name, value in shown.items() if value is not None and value is not False and value != ""
     }
     takes = takes_of(work_named(kind), recipe, user=ada)
     assert takes is not None
-    listed = row_of(kind, recipe, login(ada))
+    listed = row_of(kind, recipe, as_ada)
     n, time, cost = takes.n_tasks, duration(takes.active_ms), money(takes.cost, "USD")
     assert re.search(
         rf'<td class="num">{n:,} .*?{time}</td>\s*<td class="num">{cost.removesuffix(" USD")}</td>', listed
@@ -159,7 +158,7 @@ def test_a_form_is_complete_as_it_is_filled_in_and_makes_the_study_of_the_paper(
     assert said in estimated(kind, {**sent, "recipe": recipe.key}, ada, login)
     people = [annotator_of(make_user(f"p{n}", "annotator")).pk for n in range(recipe.n_people)]
     assert said in estimated(kind, {**sent, "annotators": people}, ada, login)
-    answer = login(ada).post(address, {**sent, "annotators": people})
+    answer = as_ada.post(address, {**sent, "annotators": people})
     assert answer.status_code == 302, answer.context["form"].errors
     study = Study.objects.get(name=str(recipe.title))
     assert (study.kind, study.hourly_rate, study.currency) == (kind, 25, "USD")

@@ -32,40 +32,37 @@ def page_of(client: Any, name: str, *args: Any) -> str:
 
 
 def test_an_answer_is_counted_on_my_work_and_stands_beside_the_item_until_it_is_read(
-    ada: Any, ben: Any, login: Any, study: Study
+    ada: Any, as_ada: Any, ben: Any, as_ben: Any, study: Study
 ) -> None:
     task = remark(study, ben, "Which Tuesday is meant?")
-    researcher = login(ada)
     address = reverse("annotation:remark-reply", args=[study.uid, task.uid])
-    assert "Which Tuesday is meant?" in researcher.get(address).content.decode()
-    assert researcher.post(address, {"text": "  The first of May.  "}).status_code == 302
-    client = login(ben)
-    assert "has answered <strong>1</strong> of your flags" in page_of(client, "work")
-    item = flat(client.get(label_url("label-task", task)).content.decode())
+    assert "Which Tuesday is meant?" in as_ada.get(address).content.decode()
+    assert as_ada.post(address, {"text": "  The first of May.  "}).status_code == 302
+    assert "has answered <strong>1</strong> of your flags" in page_of(as_ben, "work")
+    item = flat(as_ben.get(label_url("label-task", task)).content.decode())
     assert "Which Tuesday is meant?" in item
     assert "The first of May." in item
-    assert "The first of May." in page_of(client, "replies")
-    client.post(reverse("annotation:label-read", args=[task.uid]))
-    assert "of your flags" not in page_of(client, "work")
-    assert "The first of May." in client.get(label_url("label-task", task)).content.decode()
+    assert "The first of May." in page_of(as_ben, "replies")
+    as_ben.post(reverse("annotation:label-read", args=[task.uid]))
+    assert "of your flags" not in page_of(as_ben, "work")
+    assert "The first of May." in as_ben.get(label_url("label-task", task)).content.decode()
     event = AuditEvent.objects.get(action="remark.answered")
     assert (event.actor, event.object_uid, event.detail) == (ada, str(study.uid), {"task": str(task.uid)})
 
 
 def test_what_waits_for_an_answer_is_a_filter_and_stands_on_the_home_page(
-    ada: Any, ben: Any, login: Any, study: Study
+    ada: Any, as_ada: Any, ben: Any, study: Study
 ) -> None:
     first, second = remark(study, ben, "One?"), remark(study, ben, "Two?", position=2)
     assert [each.text for each in waiting_for(ada, {study.pk: study}) if "remark" in each.text] == [
         "2 remarks to answer"
     ]
     reply(task=first, text="Yes.", by=ada, now=NOW)
-    client = login(ada)
     listed = reverse("annotation:study-work", args=[study.uid])
-    waiting = client.get(f"{listed}?remarks=unanswered").content.decode()
+    waiting = as_ada.get(f"{listed}?remarks=unanswered").content.decode()
     assert "Two?" in waiting
     assert "One?" not in waiting
-    assert "→ Yes." in client.get(f"{listed}?remarks=answered").content.decode()
+    assert "→ Yes." in as_ada.get(f"{listed}?remarks=answered").content.decode()
     remark(study, ben, "One, again?")
     assert set(LabelTask.objects.filter(study=study).unanswered()) == {first, second}
 
@@ -79,31 +76,31 @@ def test_an_answer_keeps_the_comment_that_it_answers(ada: Any, ben: Any, study: 
     assert rows == [("Is the title part of it?", "Yes."), ("Thank you.", "You are welcome.")]
 
 
-def test_nothing_is_answered_where_nothing_is_remarked(ada: Any, ben: Any, login: Any, study: Study) -> None:
+def test_nothing_is_answered_where_nothing_is_remarked(ada: Any, as_ada: Any, ben: Any, study: Study) -> None:
     task = label_task(study, ben)
     with pytest.raises(NoRemark):
         reply(task=task, text="Hello.", by=ada, now=NOW)
     address = reverse("annotation:remark-reply", args=[study.uid, task.uid])
-    answered = login(ada).post(address, {"text": "Hello."}, follow=True)
+    answered = as_ada.post(address, {"text": "Hello."}, follow=True)
     assert "taken the remark back" in answered.content.decode()
     assert not RemarkReply.objects.exists()
 
 
-def test_an_empty_answer_is_refused(ada: Any, ben: Any, login: Any, study: Study) -> None:
+def test_an_empty_answer_is_refused(as_ada: Any, ben: Any, study: Study) -> None:
     task = remark(study, ben, "Why?")
     address = reverse("annotation:remark-reply", args=[study.uid, task.uid])
-    assert login(ada).post(address, {"text": "   "}).status_code == 422
+    assert as_ada.post(address, {"text": "   "}).status_code == 422
 
 
 def test_only_the_person_reads_and_only_researchers_of_the_study_answer(
-    ada: Any, ben: Any, cleo: Any, eve: Any, login: Any, study: Study
+    ada: Any, ben: Any, as_cleo: Any, eve: Any, study: Study
 ) -> None:
     task = remark(study, ben, "Why?")
     reply(task=task, text="Because.", by=ada, now=NOW)
-    assert login(cleo).post(reverse("annotation:label-read", args=[task.uid])).status_code == 404
-    assert "Because." not in page_of(login(cleo), "replies")
+    assert as_cleo.post(reverse("annotation:label-read", args=[task.uid])).status_code == 404
+    assert "Because." not in page_of(as_cleo, "replies")
     address = reverse("annotation:remark-reply", args=[study.uid, task.uid])
-    assert login(cleo).get(address).status_code == 403
+    assert as_cleo.get(address).status_code == 403
     assert RemarkReply.objects.filter(read_at=None).count() == 1
 
 

@@ -49,15 +49,15 @@ def done(study: Study, person: Any, *minutes: int) -> None:
 
 
 @pytest.mark.parametrize("kind", ["linking", "external"])
-def test_a_study_without_anything_names_its_gaps(kind: str, ada: Any, login: Any) -> None:
+def test_a_study_without_anything_names_its_gaps(kind: str, ada: Any, as_ada: Any) -> None:
     study = Study.objects.create(name="<script>alert(1)</script>", kind=kind, created_at=NOW)
     study.researchers.add(ada)
-    rows = card_of(study, login(ada))
+    rows = card_of(study, as_ada)
     assert list(rows) == [question.key for question in QUESTIONS]
     assert rows["task"]["answers"]
     for key in ("people", "recruitment", "pay", "time", "conditions", "ethics", "conflicts"):
         assert (rows[key]["answers"], bool(rows[key]["missing"])) == ([], True), key
-    shown = login(ada).get(page_of(study)).text
+    shown = as_ada.get(page_of(study)).text
     assert "Not recorded</a>: whether and what people were paid" in flat(shown)
     assert 'id="id_pay"' in shown
     assert "<script>alert" not in shown
@@ -65,37 +65,37 @@ def test_a_study_without_anything_names_its_gaps(kind: str, ada: Any, login: Any
 
 @pytest.mark.parametrize("kind", MAKERS)
 def test_a_study_of_any_kind_in_which_nobody_worked_says_what_is_planned(
-    kind: str, ada: Any, ben: Any, cleo: Any, login: Any
+    kind: str, ada: Any, as_ada: Any, ben: Any, cleo: Any
 ) -> None:
     study = MAKERS[kind](NOTHING, ada, (ben, cleo))
-    rows = card_of(study, login(ada))
+    rows = card_of(study, as_ada)
     if isinstance(kind_named(study.kind), Work):
         assert rows["people"]["answers"] == ["Two annotators had joined but not begun."]
         assert rows["pay"]["answers"] == ["Active time is to be paid at 25.00 USD an hour."]
         assert rows["time"]["answers"][-1] == "Nothing is finished yet."
         assert rows["consent"]["missing"]
-    assert login(ada).get(page_of(study)).status_code == 200
+    assert as_ada.get(page_of(study)).status_code == 200
 
 
 @pytest.mark.parametrize("kind", MAKERS)
-def test_a_study_of_any_kind_answers_what_it_knows(kind: str, ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+def test_a_study_of_any_kind_answers_what_it_knows(kind: str, ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
     study = MAKERS[kind](ALL, ada, (ben, cleo))
-    rows = card_of(study, login(ada))
+    rows = card_of(study, as_ada)
     is_here = isinstance(kind_named(study.kind), Work)
     of_work = ("pay", "instructions", "time", "conditions", "quality", "exclusions")
     for key in ("task", "people", *(of_work if is_here else ())):
         assert rows[key]["answers"], key
     assert {key for key, row in rows.items() if row["missing"]} >= {"recruitment", "ethics", "conflicts"}
-    assert login(ada).get(page_of(study)).status_code == 200
+    assert as_ada.get(page_of(study)).status_code == 200
 
 
-def test_time_and_pay_of_one_person_and_of_several(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+def test_time_and_pay_of_one_person_and_of_several(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
     study = make_linking_study(researcher=ada, annotators=[ben, cleo], people_per_item=2)
-    before = card_of(study, login(ada))
+    before = card_of(study, as_ada)
     assert before["people"]["answers"] == ["Two annotators had joined but not begun."]
     assert before["time"]["answers"][1:] == ["Nothing is finished yet."]
     done(study, ben, 6)
-    rows = card_of(study, login(ada))
+    rows = card_of(study, as_ada)
     assert rows["people"]["answers"][0].startswith("One annotator took part on ")
     assert rows["time"]["answers"][1:] == ["1 finished task took 6 min."]
     assert rows["pay"]["answers"] == [
@@ -103,27 +103,25 @@ def test_time_and_pay_of_one_person_and_of_several(ada: Any, ben: Any, cleo: Any
         "That is 2.50 USD.",
     ]
     done(study, cleo, 2, 4, 30)
-    told = card_of(study, login(ada))["time"]["answers"][1]
+    told = card_of(study, as_ada)["time"]["answers"][1]
     assert told == "4 finished tasks took 5 min in the median, all between 2 min and 30 min."
 
 
-def test_whoever_runs_the_study_and_takes_part_is_counted(ada: Any, ben: Any, login: Any) -> None:
+def test_whoever_runs_the_study_and_takes_part_is_counted(ada: Any, as_ada: Any, ben: Any) -> None:
     study = make_linking_study(researcher=ada, annotators=[ben])
-    assert card_of(study, login(ada))["conflicts"]["answers"] == []
+    assert card_of(study, as_ada)["conflicts"]["answers"] == []
     study.researchers.add(ben)
-    assert card_of(study, login(ada))["conflicts"]["answers"] == [
-        "1 of the people who take part also runs the study."
-    ]
+    assert card_of(study, as_ada)["conflicts"]["answers"] == ["1 of the people who take part also runs the study."]
 
 
 def test_work_that_was_deleted_on_request_is_no_idle_person(
-    ada: Any, ben: Any, cleo: Any, eve: Any, login: Any
+    ada: Any, as_ada: Any, ben: Any, cleo: Any, eve: Any
 ) -> None:
     study = make_linking_study(researcher=ada, annotators=[ben, cleo], people_per_item=2)
     done(study, ben, 6, 7)
     done(study, cleo, 9)
     erasing.erase(user=ben, mode=Removal.Mode.DELETED, actor=eve, now=NOW)
-    rows = card_of(Study.objects.get(), login(ada))
+    rows = card_of(Study.objects.get(), as_ada)
     assert rows["people"]["answers"][0].startswith("One annotator took part")
     assert not [text for text in rows["people"]["answers"] if "not begun" in text]
     assert rows["time"]["answers"][1] == "1 finished task took 9 min."
@@ -131,37 +129,39 @@ def test_work_that_was_deleted_on_request_is_no_idle_person(
     assert "Ben" not in str(rows)
 
 
-def test_what_researchers_write_is_kept_noted_and_in_the_archive(ada: Any, ben: Any, eve: Any, login: Any) -> None:
-    study, client = make_linking_study(researcher=ada, annotators=[ben]), login(ada)
+def test_what_researchers_write_is_kept_noted_and_in_the_archive(
+    ada: Any, as_ada: Any, ben: Any, eve: Any
+) -> None:
+    study = make_linking_study(researcher=ada, annotators=[ben])
     note = "Board 7.\n<script>alert(1)</script>"
-    assert client.post(page_of(study), {"ethics": note}).status_code == 302
-    shown = client.get(page_of(study)).text
+    assert as_ada.post(page_of(study), {"ethics": note}).status_code == 302
+    shown = as_ada.get(page_of(study)).text
     assert "&lt;script&gt;alert(1)" in shown
     assert "<script>alert" not in shown
     assert "an ethics approval" not in shown
-    files = archive_of(study, client)
+    files = archive_of(study, as_ada)
     assert "**Who approved the study?** Board 7. <script>alert(1)</script>\n" in files["report_card.md"].decode()
     assert "Not recorded: how people were found; add it on the report" in files["report_card.md"].decode()
     event = AuditEvent.objects.get(action="study.report_card")
     assert (event.actor, event.object_uid, event.detail) == (ada, str(study.uid), {"changed": ["ethics"]})
-    client.post(page_of(study), {"ethics": note})
+    as_ada.post(page_of(study), {"ethics": note})
     assert AuditEvent.objects.filter(action="study.report_card").count() == 1
-    assert client.post(page_of(study), {"ethics": "x" * 2_001}).status_code == 422
-    client.post(page_of(study), {"task": "Something else", "ethics": ""})
+    assert as_ada.post(page_of(study), {"ethics": "x" * 2_001}).status_code == 422
+    as_ada.post(page_of(study), {"task": "Something else", "ethics": ""})
     study.refresh_from_db()
     assert study.card_notes == {}
 
 
 def test_answers_that_somebody_else_saved_meanwhile_are_not_replaced_unseen(
-    ada: Any, ben: Any, login: Any
+    ada: Any, as_ada: Any, ben: Any
 ) -> None:
-    study, client = make_linking_study(researcher=ada, annotators=[ben]), login(ada)
-    seen = client.get(page_of(study)).context["seen"]
-    client.post(page_of(study), {"ethics": "Board 7", "seen": seen})
-    late = client.post(page_of(study), {"conflicts": "None", "seen": seen})
+    study = make_linking_study(researcher=ada, annotators=[ben])
+    seen = as_ada.get(page_of(study)).context["seen"]
+    as_ada.post(page_of(study), {"ethics": "Board 7", "seen": seen})
+    late = as_ada.post(page_of(study), {"conflicts": "None", "seen": seen})
     assert (late.status_code, Study.objects.get().card_notes) == (409, {"ethics": "Board 7"})
     again = {"conflicts": "None", "seen": late.context["seen"]}
-    assert client.post(page_of(study), again).status_code == 302
+    assert as_ada.post(page_of(study), again).status_code == 302
     assert Study.objects.get().card_notes == {"conflicts": "None"}
 
 
@@ -173,18 +173,18 @@ def test_the_card_is_its_researchers(ada: Any, ben: Any, eve: Any, login: Any) -
         assert codes == [404, 403, 200 if sent == "get" else 302]
 
 
-def test_labels_of_everybody_are_read_by_all_and_noted_by_nobody(ada: Any, eve: Any, login: Any) -> None:
+def test_labels_of_everybody_are_read_by_all_and_noted_by_nobody(as_ada: Any, as_eve: Any) -> None:
     study = Study.objects.create(name="Imported", kind=Study.Kind.EXTERNAL, created_at=NOW)
-    assert "What only you know" not in login(ada).get(page_of(study)).text
-    assert login(ada).post(page_of(study), {"ethics": "mine"}).status_code == 404
-    assert login(eve).post(page_of(study), {"ethics": "Board 7"}).status_code == 302
+    assert "What only you know" not in as_ada.get(page_of(study)).text
+    assert as_ada.post(page_of(study), {"ethics": "mine"}).status_code == 404
+    assert as_eve.post(page_of(study), {"ethics": "Board 7"}).status_code == 302
 
 
-def test_a_kind_says_time_and_conditions_itself(ada: Any, ben: Any, login: Any, monkeypatch: Any) -> None:
+def test_a_kind_says_time_and_conditions_itself(ada: Any, as_ada: Any, ben: Any, monkeypatch: Any) -> None:
     kind = type(kind_named("linking"))
     monkeypatch.setattr(kind, "time_in_words", lambda *_: iter(["Ten minutes."]), raising=False)
     monkeypatch.setattr(kind, "conditions_in_words", lambda *_: iter(["In the library."]), raising=False)
-    rows = card_of(make_linking_study(researcher=ada, annotators=[ben]), login(ada))
+    rows = card_of(make_linking_study(researcher=ada, annotators=[ben]), as_ada)
     assert rows["time"]["answers"][0] == "Ten minutes."
     assert rows["conditions"]["answers"] == ["In the library."]
 
@@ -201,8 +201,8 @@ def written(ada: Any, ben: Any) -> Study:
     return study
 
 
-def test_a_writing_study_says_limits_models_and_exclusions(written: Study, ada: Any, login: Any) -> None:
-    rows = card_of(written, login(ada))
+def test_a_writing_study_says_limits_models_and_exclusions(written: Study, as_ada: Any) -> None:
+    rows = card_of(written, as_ada)
     assert rows["time"]["answers"][0] == "A session may take 2 h 00 min of active time; pauses do not count."
     assert (
         "After 1 of 1 sessions people said that they had used no language model." in rows["conditions"]["answers"]
@@ -215,13 +215,13 @@ def test_a_writing_study_says_limits_models_and_exclusions(written: Study, ada: 
     ("", ("shows_card",), ("card",)), ("yes", ("shows_pay",), ()),
 ])  # fmt: skip
 def test_the_public_page_has_it_where_it_is_ticked_without_names_reasons_and_pay(
-    follows: str, ticked: tuple[str, ...], is_there: tuple[str, ...], written: Study, ada: Any, login: Any
+    follows: str, ticked: tuple[str, ...], is_there: tuple[str, ...], written: Study, as_ada: Any
 ) -> None:
-    client, of = login(ada), reverse("annotation:study-results", args=[written.uid])
-    client.post(page_of(written), {"ethics": "Board <b>7</b>"})
+    of = reverse("annotation:study-results", args=[written.uid])
+    as_ada.post(page_of(written), {"ethics": "Board <b>7</b>"})
     sent = {"title": "People", "address": "people", "follows": follows, **dict.fromkeys(ticked, "on")}
     assert (
-        client.post(f"/publications/?of={of}", {key: value for key, value in sent.items() if value}).status_code
+        as_ada.post(f"/publications/?of={of}", {key: value for key, value in sent.items() if value}).status_code
         == 302
     )
     shown = flat(Client().get("/public/people/").text)
@@ -230,10 +230,10 @@ def test_the_public_page_has_it_where_it_is_ticked_without_names_reasons_and_pay
     assert ("excluded sessions from all figures: 1." in shown) == ("card" in is_there)
     assert not [word for word in ("Ben", "copied it", "ferry", "report-card", "#id_") if word in shown]
     assert "Who approved" not in Client().get("/public/people/chart/").text
-    client.post(page_of(written), {"ethics": "Board 8"})
+    as_ada.post(page_of(written), {"ethics": "Board 8"})
     is_new = "Board 8" in Client().get("/public/people/").text
     assert is_new == (bool(is_there) and bool(Publication.objects.get().follows))
 
 
-def test_a_leaderboard_has_no_card_to_publish(ada: Any, login: Any) -> None:
-    assert "shows_card" not in login(ada).get("/publications/?of=/leaderboard/").text
+def test_a_leaderboard_has_no_card_to_publish(as_ada: Any) -> None:
+    assert "shows_card" not in as_ada.get("/publications/?of=/leaderboard/").text

@@ -69,7 +69,7 @@ def test_a_text_that_two_people_wrote_is_judged_once(study: Any, now: datetime) 
 
 
 def test_a_study_is_scored_to_its_end_by_the_judge_that_began_and_a_new_one_by_the_default(
-    study: Any, ada: Any, ben: Any, login: Any, now: datetime, monkeypatch: Any
+    study: Any, ada: Any, as_ada: Any, ben: Any, now: datetime, monkeypatch: Any
 ) -> None:
     first = versions.offline_judge(name="lexical", now=now)
     with monkeypatch.context() as patch:
@@ -86,7 +86,7 @@ def test_a_study_is_scored_to_its_end_by_the_judge_that_began_and_a_new_one_by_t
         assert scoring.judge_of(study=one.pk, now=soon).name == name
         texts = Summary.objects.filter(snapshots__session__assignment__study=one)
         assert not texts.exclude(verdicts__judge__name=name).exists(), "one measure for all of a study"
-        page = login(ada).get(reverse("annotation:study-results", args=[one.uid]))
+        page = as_ada.get(reverse("annotation:study-results", args=[one.uid]))
         assert f"by judge {name}." in flat(page.content.decode())
 
 
@@ -134,7 +134,7 @@ def test_the_curve_carries_an_ended_session_forward_only_where_it_says_so(study:
 
 
 def test_running_sessions_enter_the_curves_when_asked_up_to_their_last_mark(
-    study: Any, dot: Any, ada: Any, login: Any, now: datetime
+    study: Any, dot: Any, ada: Any, as_ada: Any, now: datetime
 ) -> None:
     task = make_assignment(annotator=dot, study=study)
     texts = [(5 * MINUTE, FIRST), (25 * MINUTE, BOTH)]
@@ -150,7 +150,7 @@ def test_running_sessions_enter_the_curves_when_asked_up_to_their_last_mark(
     assert (report.n_counted, n[20 * MINUTE], n[30 * MINUTE]) == (3, 3, 2)
     assert "1 of them is still running" in progress_chart(report).subtitle
     page = reverse("annotation:study-results", args=[study.uid])
-    assert "still running" in login(ada).get(f"{page}?running=running").text
+    assert "still running" in as_ada.get(f"{page}?running=running").text
     settling.exclude(session=session, by=ada, reason="was ill", now=now)
     assert study_report(study=study, judge=judge, with_running=True).n_counted == 2
 
@@ -188,32 +188,31 @@ def test_what_changed_rebuilds_both_texts() -> None:
     assert "".join(change.text for change in found if change.kind == "delete").strip() == "two"
 
 
-def test_the_researcher_sees_curves_and_sessions(study: Any, ada: Any, login: Any, now: datetime) -> None:
+def test_the_researcher_sees_curves_and_sessions(study: Any, ada: Any, as_ada: Any, now: datetime) -> None:
     judge_everything(now)
-    client = login(ada)
-    body = client.get(f"/studies/{study.uid}/results/").content.decode()
+    body = as_ada.get(f"/studies/{study.uid}/results/").content.decode()
     assert "annotator1" in body
     assert "svg" in body
     session = Session.objects.get(annotator__user__username="ben")
-    page = client.get(f"/sessions/{session.uid}/").content.decode()
+    page = as_ada.get(f"/sessions/{session.uid}/").content.decode()
     assert "the new pier opens" in page
-    snapshot = client.get(f"/sessions/{session.uid}/snapshots/{25 * MINUTE}/").content.decode()
+    snapshot = as_ada.get(f"/sessions/{session.uid}/snapshots/{25 * MINUTE}/").content.decode()
     assert "<ins>" in flat(snapshot)
     assert Exposure.objects.filter(user=ada, haystack__key="ferry").exists()
 
 
 def test_another_judge_or_carrying_forward_keeps_the_order_of_the_sessions(
-    study: Any, ada: Any, login: Any, now: datetime
+    study: Any, as_ada: Any, now: datetime
 ) -> None:
     judge_everything(now)
-    page = flat(login(ada).get(f"/studies/{study.uid}/results/?sessions-sort=-minutes").content.decode())
+    page = flat(as_ada.get(f"/studies/{study.uid}/results/?sessions-sort=-minutes").content.decode())
     assert 'id="look" method="get"' in page
     assert '<input type="hidden" name="sessions-sort" value="-minutes">' in page
 
 
-def test_a_study_without_sessions_says_what_will_come(ada: Any, login: Any) -> None:
+def test_a_study_without_sessions_says_what_will_come(ada: Any, as_ada: Any) -> None:
     study = make_writing_study(researcher=ada)
-    assert "first snapshot" in login(ada).get(f"/studies/{study.uid}/results/").content.decode()
+    assert "first snapshot" in as_ada.get(f"/studies/{study.uid}/results/").content.decode()
 
 
 def read(client: Client, address: str) -> bytes:
@@ -222,32 +221,31 @@ def read(client: Client, address: str) -> bytes:
     return b"".join(response.streaming_content) if response.streaming else response.content  # type: ignore[attr-defined]
 
 
-def test_everything_can_be_downloaded(study: Any, ada: Any, login: Any, now: datetime) -> None:
+def test_everything_can_be_downloaded(study: Any, as_ada: Any, now: datetime) -> None:
     judge_everything(now)
-    client = login(ada)
     base = f"/studies/{study.uid}/files/"
     for name in files.files(study, None, now):
-        assert name in {"as_typed.jsonl", "events.jsonl", "late_texts.jsonl"} or read(client, base + name)
-    rows = list(csv.DictReader(io.StringIO(read(client, base + "sessions.csv").decode())))
+        assert name in {"as_typed.jsonl", "events.jsonl", "late_texts.jsonl"} or read(as_ada, base + name)
+    rows = list(csv.DictReader(io.StringIO(read(as_ada, base + "sessions.csv").decode())))
     assert [row["annotator"] for row in rows] == ["annotator1", "annotator2"]
     assert rows[0]["active_ms"] == str(25 * MINUTE)
     revisions = [
-        json.loads(line) for line in gzip.decompress(read(client, base + "revisions.jsonl.gz")).splitlines()
+        json.loads(line) for line in gzip.decompress(read(as_ada, base + "revisions.jsonl.gz")).splitlines()
     ]
     assert [row["text"] for row in revisions] == [FIRST, BOTH, FIRST]
-    marks = [json.loads(line) for line in read(client, base + "snapshots.jsonl").splitlines()]
+    marks = [json.loads(line) for line in read(as_ada, base + "snapshots.jsonl").splitlines()]
     assert [row["mark_ms"] for row in marks[:3]] == [10 * MINUTE, 20 * MINUTE, 25 * MINUTE]
-    manifest = json.loads(read(client, base + "manifest.json"))
+    manifest = json.loads(read(as_ada, base + "manifest.json"))
     assert manifest["counts"] == {"sessions": 2, "revisions": 3, "snapshots": 5}
     for kind in ("svg", "png", "pdf"):
-        assert read(client, f"/studies/{study.uid}/results/curves.{kind}")
-    assert client.get(f"/studies/{study.uid}/results/curves.exe").status_code == 404
-    old = client.get(f"/studies/{study.uid}/results/curves.json")
-    assert read(client, old.headers["Location"])
-    assert client.get(base + "passwords.csv").status_code == 404
+        assert read(as_ada, f"/studies/{study.uid}/results/curves.{kind}")
+    assert as_ada.get(f"/studies/{study.uid}/results/curves.exe").status_code == 404
+    old = as_ada.get(f"/studies/{study.uid}/results/curves.json")
+    assert read(as_ada, old.headers["Location"])
+    assert as_ada.get(base + "passwords.csv").status_code == 404
 
 
-def test_events_are_exported_as_stored_and_in_few_pieces(study: Any, ada: Any, login: Any, now: datetime) -> None:
+def test_events_are_exported_as_stored_and_in_few_pieces(study: Any, as_ada: Any, now: datetime) -> None:
     session = Session.objects.get(annotator__user__username="ben")
     at = now + timedelta(microseconds=123_456)
     payload = {"query": "Hafen “München”", "hits": 17, "ratio": 0.5, "case": False, "gone": None}
@@ -263,7 +261,7 @@ def test_events_are_exported_as_stored_and_in_few_pieces(study: Any, ada: Any, l
         )
         for number in range(500)
     )
-    response = login(ada).get(f"/studies/{study.uid}/files/events.jsonl")
+    response = as_ada.get(f"/studies/{study.uid}/files/events.jsonl")
     pieces = list(response.streaming_content)
     rows = [json.loads(line) for line in b"".join(pieces).splitlines()]
     assert [row["seq"] for row in rows] == list(range(500))
@@ -279,37 +277,33 @@ def test_events_are_exported_as_stored_and_in_few_pieces(study: Any, ada: Any, l
     assert len(pieces) < 10
 
 
-def test_names_never_leave(study: Any, ada: Any, login: Any, now: datetime) -> None:
+def test_names_never_leave(study: Any, as_ada: Any, now: datetime) -> None:
     judge_everything(now)
-    client = login(ada)
     for name in files.files(study, None, now):
-        content = read(client, f"/studies/{study.uid}/files/{name}")
+        content = read(as_ada, f"/studies/{study.uid}/files/{name}")
         content = gzip.decompress(content) if name.endswith(".gz") else content
         assert b"ben" not in content.lower()
 
 
-def test_an_admin_credits_and_voids_with_a_reason(study: Any, eve: Any, login: Any) -> None:
+def test_an_admin_credits_and_voids_with_a_reason(study: Any, as_eve: Any) -> None:
     session = Session.objects.get(annotator__user__username="ben")
     address = f"/sessions/{session.uid}/"
-    client = login(eve)
-    client.post(address + "void/", {"reason": ""})
-    client.post(address + "void/", {"reason": "it is over already"})
+    as_eve.post(address + "void/", {"reason": ""})
+    as_eve.post(address + "void/", {"reason": "it is over already"})
     assert Session.objects.get(pk=session.pk).state == "submitted"
-    client.post(address + "credit/", {"reason": "the network was down", "minutes": "10"})
+    as_eve.post(address + "credit/", {"reason": "the network was down", "minutes": "10"})
     again = Session.objects.get(pk=session.pk)
     assert (again.state, again.limit_ms - session.limit_ms) == ("paused", 10 * MINUTE)
-    client.post(address + "void/", {"reason": "two people at one desk"})
+    as_eve.post(address + "void/", {"reason": "two people at one desk"})
     assert Session.objects.get(pk=session.pk).void_reason == "two people at one desk"
 
 
-def test_the_command_writes_what_the_page_offers(
-    study: Any, ada: Any, login: Any, now: datetime, tmp_path: Path
-) -> None:
+def test_the_command_writes_what_the_page_offers(study: Any, as_ada: Any, now: datetime, tmp_path: Path) -> None:
     judge_everything(now)
     call_command("export_sessions", study=study.name, out=tmp_path, stdout=io.StringIO())
     assert {path.name for path in tmp_path.iterdir()} == {*files.files(study, None, now), "manifest.json"}
     for name in files.files(study, None, now):
-        assert (tmp_path / name).read_bytes() == read(login(ada), f"/studies/{study.uid}/files/{name}")
+        assert (tmp_path / name).read_bytes() == read(as_ada, f"/studies/{study.uid}/files/{name}")
     with pytest.raises(CommandError, match="no writing study"):
         call_command("export_sessions", study="nothing", out=tmp_path)
     with pytest.raises(CommandError, match=r"manifest.json cannot be made a folder: File exists."):
@@ -318,7 +312,7 @@ def test_the_command_writes_what_the_page_offers(
 
 @pytest.mark.parametrize(("minutes_after_start", "flagged"), [(-5, True), (10, True), (60, False)])
 def test_a_writer_who_saw_insights_before_the_end_is_flagged(
-    minutes_after_start: int, flagged: bool, study: Any, ada: Any, ben: Any, login: Any
+    minutes_after_start: int, flagged: bool, study: Any, as_ada: Any, ben: Any
 ) -> None:
     session = Session.objects.get(annotator=ben.annotator)
     assert session.started_at is not None
@@ -326,12 +320,12 @@ def test_a_writer_who_saw_insights_before_the_end_is_flagged(
     Exposure.objects.create(user=ben, haystack=session.assignment.subtopic.haystack, reason="page", first_at=at)
     flags = [row.flags for row in study_report(study=study, judge=None).sessions]
     assert flags == [("saw insights before the end",) if flagged else (), ()]
-    shown = login(ada).get(f"/sessions/{session.uid}/").text
+    shown = as_ada.get(f"/sessions/{session.uid}/").text
     assert ("saw reference insights of the haystack before" in shown) is flagged
 
 
 def test_the_time_of_a_running_session_is_what_the_server_last_heard(
-    study: Any, ada: Any, dot: Any, login: Any, now: datetime
+    study: Any, as_ada: Any, dot: Any, now: datetime
 ) -> None:
     task = make_assignment(annotator=dot, study=study)
     session = make_session(assignment=task, state=Session.State.RUNNING, now=timezone.now())
@@ -339,14 +333,12 @@ def test_the_time_of_a_running_session_is_what_the_server_last_heard(
         clock_hwm=session.run_started_at + timedelta(minutes=25)  # type: ignore[operator]
     )
     assert [row.minutes for row in study_report(study=study, judge=None).sessions] == [25.0, 15.0, 25.0]
-    assert "25.0 / " in login(ada).get(f"/sessions/{session.uid}/").text
+    assert "25.0 / " in as_ada.get(f"/sessions/{session.uid}/").text
 
 
-def test_taking_minutes_away_opens_no_session_that_is_over(study: Any, eve: Any, ben: Any, login: Any) -> None:
+def test_taking_minutes_away_opens_no_session_that_is_over(study: Any, as_eve: Any, ben: Any) -> None:
     session = Session.objects.get(annotator=ben.annotator)
-    response = login(eve).post(
-        f"/sessions/{session.uid}/credit/", {"minutes": "-5", "reason": "A slip"}, follow=True
-    )
+    response = as_eve.post(f"/sessions/{session.uid}/credit/", {"minutes": "-5", "reason": "A slip"}, follow=True)
     assert "not deduct them" in response.text
     session.refresh_from_db()
     assert (session.state, session.credits.count()) == ("submitted", 0)
@@ -354,32 +346,31 @@ def test_taking_minutes_away_opens_no_session_that_is_over(study: Any, eve: Any,
 
 @pytest.mark.parametrize("used_no_model", [True, False])
 def test_a_language_model_that_the_writer_tells_of_is_exported_and_flagged_and_leaves_nothing_out(
-    used_no_model: bool, study: Any, ada: Any, ben: Any, login: Any, now: datetime
+    used_no_model: bool, study: Any, as_ada: Any, ben: Any, as_ben: Any, now: datetime
 ) -> None:
     session = Session.objects.get(annotator=ben.annotator)
     Session.objects.filter(pk=session.pk).update(attested_before_at=now)
     answers = {"time_was_enough": "yes", "used_no_model": "yes" if used_no_model else "no", "comment": ""}
-    assert login(ben).post(f"/work/sessions/{session.uid}/after/", answers).status_code == 302
-    client = login(ada)
-    rows = list(csv.DictReader(io.StringIO(read(client, f"/studies/{study.uid}/files/sessions.csv").decode())))
+    assert as_ben.post(f"/work/sessions/{session.uid}/after/", answers).status_code == 302
+    rows = list(csv.DictReader(io.StringIO(read(as_ada, f"/studies/{study.uid}/files/sessions.csv").decode())))
     assert [row["used_no_model"] for row in rows] == [str(used_no_model), ""]
     assert [row["attested_before_at"] for row in rows] == [now.isoformat(), ""]
     assert [bool(row["reported_at"]) for row in rows] == [True, False]
     for address in (f"/studies/{study.uid}/results/", f"/sessions/{session.uid}/"):
-        assert ("used a language model" in read(client, address).decode()) is not used_no_model
+        assert ("used a language model" in read(as_ada, address).decode()) is not used_no_model
     assert study_report(study=study, judge=None).n_counted == 2
 
 
 @pytest.mark.parametrize(("rate", "paid", "amount"), [(30, 25 * MINUTE, "12.50"), (0, 0, "0.00")])
 def test_my_earnings_the_overview_and_the_export_tell_the_same_time_and_pay(
-    rate: int, paid: int, amount: str, ada: Any, dot: Any, login: Any, now: datetime
+    rate: int, paid: int, amount: str, ada: Any, as_ada: Any, dot: Any, login: Any, now: datetime
 ) -> None:
     study = make_writing_study(researcher=ada, study_fields={"hourly_rate": rate})
     make_session(assignment=make_assignment(annotator=dot, study=study), state=Session.State.RUNNING, now=now)
     with time_machine.travel(now + timedelta(minutes=25), tick=False):
-        content = read(login(ada), f"/studies/{study.uid}/files/sessions.csv").decode()
+        content = read(as_ada, f"/studies/{study.uid}/files/sessions.csv").decode()
         [row] = csv.DictReader(io.StringIO(content))
-        overview = login(ada).get(reverse("annotation:study", args=[study.uid])).context
+        overview = as_ada.get(reverse("annotation:study", args=[study.uid])).context
         own = login(dot).get(reverse("annotation:earnings")).context
     assert (row["active_ms"], row["paid_ms"]) == (str(25 * MINUTE), str(paid))
     assert (row["paid_amount"], row["currency"]) == (amount, "USD")

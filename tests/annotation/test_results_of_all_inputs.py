@@ -256,9 +256,9 @@ def looked_up_in(
 @pytest.mark.timeout(LASTS_S)
 @pytest.mark.parametrize("scene", SCENES)
 def test_whatever_changes_a_figure_makes_it_stale(
-    scene: str, ada: Any, ben: Any, cleo: Any, login: Any, monkeypatch: pytest.MonkeyPatch
+    scene: str, ada: Any, as_ada: Any, ben: Any, cleo: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    looked_up = looked_up_in(scene, (ada, ben, cleo), login(ada), monkeypatch)
+    looked_up = looked_up_in(scene, (ada, ben, cleo), as_ada, monkeypatch)
     assert looked_up
     wrong = {f"{one.name} {options}": [*unnoticed(one, options)] for one, options in looked_up}
     assert {name: rows for name, rows in wrong.items() if rows} == {}
@@ -278,11 +278,11 @@ def test_what_a_judge_said_elsewhere_makes_figures_stale(ada: Any, ben: Any, cle
 
 @pytest.mark.timeout(LASTS_S)
 def test_no_computation_is_left_out(
-    ada: Any, ben: Any, cleo: Any, login: Any, monkeypatch: pytest.MonkeyPatch
+    ada: Any, as_ada: Any, ben: Any, cleo: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     seen = set()
     for scene in SCENES:
         with undone():
             people = (ada, ben, cleo)
-            seen |= {computation.name for computation, _ in looked_up_in(scene, people, login(ada), monkeypatch)}
+            seen |= {computation.name for computation, _ in looked_up_in(scene, people, as_ada, monkeypatch)}
     assert {computation.name for computation in computations()} - DRAWN - ELSEWHERE - seen == set()

@@ -224,7 +224,7 @@ def walked(client: Client, starts: Iterable[str], *, under: tuple[str, ...], in_
 @pytest.mark.parametrize("amount", TRIED)
 @pytest.mark.parametrize("kind", MAKERS)
 def test_every_page_and_file_of_a_study_opens(
-    kind: str, amount: str, ada: Any, ben: Any, cleo: Any, login: Any
+    kind: str, amount: str, ada: Any, as_ada: Any, ben: Any, cleo: Any
 ) -> None:
     study = MAKERS[kind](amount, ada, (ben, cleo))
     work = kinds.kind_named(study.kind)
@@ -233,7 +233,7 @@ def test_every_page_and_file_of_a_study_opens(
     addresses = [address for address, _name in addresses_of(study)]
     under = (f"/studies/{study.uid}/", "/agreement/", "/sessions/")
     in_every_way = AT_NIGHT or (kind, amount) == ("linking", ALL)
-    walk = walked(login(ada), dict.fromkeys(addresses + pages), under=under, in_every_way=in_every_way)
+    walk = walked(as_ada, dict.fromkeys(addresses + pages), under=under, in_every_way=in_every_way)
     assert walk.broken == set()
     assert set(pages) - walk.shown == set()
     files = {path.rpartition("/")[2] for path in walk.linked if "/files/" in path and not OF_SHEET.search(path)}
@@ -241,14 +241,14 @@ def test_every_page_and_file_of_a_study_opens(
     assert files <= {name for names in FILES.values() for name in names}, "name them in FILES"
 
 
-def test_every_address_of_a_study_shows_something_of_one_kind(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+def test_every_address_of_a_study_shows_something_of_one_kind(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
     """With enough to show; so an address that comes later is one that the tests above do open."""
-    client, shown, known = login(ada), set(), set()
+    shown, known = set(), set()
     for make in MAKERS.values():
         with transaction.atomic():
             for address, name in addresses_of(make(ALL, ada, (ben, cleo))):
                 known.add(name)
-                if name not in shown and opened(client, address).status_code != 404:
+                if name not in shown and opened(as_ada, address).status_code != 404:
                     shown.add(name)
             transaction.set_rollback(True)
     assert known - shown - {None} == set()
@@ -282,7 +282,7 @@ CHOSEN = {
 
 
 @pytest.mark.parametrize("amount", TRIED)
-def test_every_page_and_file_of_benchmarks_opens(amount: str, ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+def test_every_page_and_file_of_benchmarks_opens(amount: str, as_ada: Any, ben: Any, cleo: Any) -> None:
     make_benchmarks(amount, (ben, cleo))
     addresses = [
         ARGUMENT.sub(file, route) + query
@@ -292,7 +292,7 @@ def test_every_page_and_file_of_benchmarks_opens(amount: str, ada: Any, ben: Any
         for query in ("", CHOSEN[start] if route.endswith("other-programs.zip") else "?dataset=long")
     ]
     under = ("/leaderboard/", "/questions/", "/corpora/")
-    walk = walked(login(ada), addresses, under=under, in_every_way=AT_NIGHT or amount == ALL)
+    walk = walked(as_ada, addresses, under=under, in_every_way=AT_NIGHT or amount == ALL)
     assert walk.broken == set()
     if amount == ALL:
         assert {urlsplit(address).path for address in addresses} - walk.shown == set()

@@ -171,30 +171,30 @@ CHANGES: dict[str, tuple[Callable[[Study], None], ...]] = {  # an archived judge
 
 @pytest.mark.parametrize("kind", CHANGES)
 def test_a_page_that_was_opened_before_shows_what_has_changed(
-    kind: str, ada: Any, ben: Any, cleo: Any, login: Any
+    kind: str, ada: Any, as_ada: Any, ben: Any, cleo: Any
 ) -> None:
     """One change after the other, each of which stays."""
-    study, client = made(kind, ada, (ben, cleo)), login(ada)
-    before = page_of(client, study)
+    study = made(kind, ada, (ben, cleo))
+    before = page_of(as_ada, study)
     for change in CHANGES[kind]:
         change(study)
         study.refresh_from_db()
-        after = page_of(client, study)
+        after = page_of(as_ada, study)
         forget_all()
-        assert after == page_of(client, study), change
+        assert after == page_of(as_ada, study), change
         assert after != before, change
         before = after
 
 
-def test_corrected_scores_follow_verdicts_on_summaries_that_nobody_labelled(ada: Any, login: Any) -> None:
+def test_corrected_scores_follow_verdicts_on_summaries_that_nobody_labelled(ada: Any, as_ada: Any) -> None:
     summaries = make_summaries(n=12)
-    study, client = make_labelled_study(summaries=summaries, judges=("owl",), researcher=ada), login(ada)
+    study = make_labelled_study(summaries=summaries, judges=("owl",), researcher=ada)
     Study.objects.filter(pk=study.pk).update(labels_are_random=True)
-    before = page_of(client, study)
+    before = page_of(as_ada, study)
     part = Subtopic.objects.create(haystack=summaries[0].haystack, number=90, key="more", name="More", query="?")
     Insight.objects.create(subtopic=part, number=1, key="more-1", text="More.")
     _judge(make_summary(subtopic=part, system=summaries[0].system.key))
-    assert page_of(client, study) != before
+    assert page_of(as_ada, study) != before
 
 
 def _judge(summary: Summary) -> None:
@@ -211,19 +211,19 @@ def _judge(summary: Summary) -> None:
 
 
 def test_verdicts_on_key_points_of_other_studies_do_not_make_a_page_anew(
-    ada: Any, ben: Any, cleo: Any, login: Any
+    ada: Any, as_ada: Any, ben: Any, cleo: Any
 ) -> None:
-    study, client = MAKERS["verification"](ALL, ada, (ben, cleo)), login(ada)
+    study = MAKERS["verification"](ALL, ada, (ben, cleo))
     other = make_verification_study(questions=make_questions(1, dataset="elsewhere"), name="Elsewhere")
-    page_of(client, study)
+    page_of(as_ada, study)
     with CaptureQueriesContext(connection) as remembered:
-        before = page_of(client, study)
+        before = page_of(as_ada, study)
     KeyPointVerdict.objects.create(
         judge=Judge.objects.get(name="owl"), key_point=other.label_items.all()[0].key_point, judgment="grounded",
         answer="no", created_at=NOW + timedelta(days=1),
     )  # fmt: skip
     with CaptureQueriesContext(connection) as queries:
-        assert page_of(client, study) == before
+        assert page_of(as_ada, study) == before
     assert len(queries) == len(remembered)
 
 
@@ -232,19 +232,19 @@ def test_verdicts_on_key_points_of_other_studies_do_not_make_a_page_anew(
 
 @pytest.mark.parametrize(("kind", "named"), [("validation", ""), ("rating", "Krippendorff α of the mean rating")])
 def test_the_list_of_agreement_has_the_figures_of_people_that_the_results_have(
-    kind: str, named: str, ada: Any, ben: Any, cleo: Any, login: Any
+    kind: str, named: str, ada: Any, as_ada: Any, ben: Any, cleo: Any
 ) -> None:
-    study, client = MAKERS[kind](ALL, ada, (ben, cleo)), login(ada)
+    study = MAKERS[kind](ALL, ada, (ben, cleo))
     work = kinds.kind_named(study.kind)
     found = work.headline(study)
     assert found.corrected is not None
     assert found.corrected.value is not None
-    listed = flat(client.get("/agreement/").content.decode())
+    listed = flat(as_ada.get("/agreement/").content.decode())
     for stat in (found.corrected, found.percent):
         if stat is not None and stat.value is not None:
             assert flat(figure(stat, "share" if stat is found.percent else "figure")) in listed
     assert named in listed
-    assert f">{found.corrected.value:.3f}<".replace("-", "−") in page_of(client, study)
+    assert f">{found.corrected.value:.3f}<".replace("-", "−") in page_of(as_ada, study)
 
 
 # One rule: which judges count
@@ -252,31 +252,30 @@ def test_the_list_of_agreement_has_the_figures_of_people_that_the_results_have(
 
 @pytest.mark.parametrize("kind", ["linking", "verification", "rating", "writing"])
 def test_an_archived_judge_is_in_no_results_of_a_study(
-    kind: str, ada: Any, ben: Any, cleo: Any, login: Any
+    kind: str, ada: Any, as_ada: Any, ben: Any, cleo: Any
 ) -> None:
-    study, client = MAKERS[kind](ALL, ada, (ben, cleo)), login(ada)
+    study = MAKERS[kind](ALL, ada, (ben, cleo))
     if kind == "verification":
         _a_judge_gives_scores(study)
     if kind == "writing":
         _judge(Summary.objects.filter(origin="session").order_by("pk")[0])
     names = ("owl", "crow")
-    assert any(name in page_of(client, study) for name in names)
-    listed = flat(client.get("/agreement/").content.decode())
+    assert any(name in page_of(as_ada, study) for name in names)
+    listed = flat(as_ada.get("/agreement/").content.decode())
     Judge.objects.filter(name__in=names).update(archived_at=NOW)
-    assert not any(name in page_of(client, study) for name in names)
+    assert not any(name in page_of(as_ada, study) for name in names)
     if kind in {"linking", "rating"}:
         assert '<td class="num">1</td></tr>' in listed
         Result.objects.update(checked_at=NOW)  # a list may be a minute old
-        assert '<td class="num">0</td></tr>' in flat(client.get("/agreement/").content.decode())
+        assert '<td class="num">0</td></tr>' in flat(as_ada.get("/agreement/").content.decode())
 
 
-def test_an_archived_judge_is_in_no_results_of_benchmarks(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+def test_an_archived_judge_is_in_no_results_of_benchmarks(as_ada: Any, ben: Any, cleo: Any) -> None:
     make_benchmarks(ALL, (ben, cleo))
-    client = login(ada)
     addresses = ("/leaderboard/", "/questions/recall/", "/questions/recall/files/recall.csv")
 
     def shown(address: str) -> str:
-        return str(client.get(address).getvalue().decode())
+        return str(as_ada.get(address).getvalue().decode())
 
     for address in addresses:
         assert "owl" in shown(address), address

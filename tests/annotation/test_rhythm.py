@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 from django.db.models import F
-from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.timezone import localdate
@@ -101,19 +100,19 @@ def test_the_pace_is_the_own_median_and_needs_five_items(ben: Any, study: Study,
 
 
 def test_the_end_of_a_study_shows_the_own_pace_over_time_once_ten_are_done(
-    ben: Any, login: Any, now: datetime
+    ben: Any, as_ben: Any, now: datetime
 ) -> None:
     questions = [make_points_question(key=key) for key in ("one", "two", "three", "four")]
     study = make_points_study(annotators=[ben], questions=questions)
     minutes = [4, 4, 4, 4, 4, 1, 1, 1, 1, 1]
     work_on(study, ben, *minutes[:9], at=now)
     end = reverse("annotation:label-finished", args=[study.uid])
-    assert "Your pace" not in login(ben).get(end).text
+    assert "Your pace" not in as_ben.get(end).text
     work_on(study, ben, *minutes, at=now)
     for task in study.label_tasks.filter(state="done"):
         task.done_at = now + timedelta(minutes=task.position)
         task.save()
-    page = login(ben).get(end).text
+    page = as_ben.get(end).text
     assert "Your pace: 4 min for each of the first tasks, 1 min for each of the last" in flat(page)
     assert page.count("<rect") == 2
 
@@ -146,14 +145,13 @@ def test_every_kind_of_label_work_has_the_line(kind: str, desk: Callable[[str], 
     assert "<html" not in newer
 
 
-def test_whoever_hides_the_line_has_none_on_any_page(ben: Any, study: Study, login: Any) -> None:
+def test_whoever_hides_the_line_has_none_on_any_page(ben: Any, as_ben: Any, study: Study) -> None:
     work_on(study, ben, 6, at=timezone.now())
-    client: Client = login(ben)
     pages = [reverse("annotation:work"), label_url("label-task", label_task(study, ben, position=2))]
-    assert all("2.50 USD" in client.get(page).content.decode() for page in pages)
+    assert all("2.50 USD" in as_ben.get(page).content.decode() for page in pages)
     prefer(annotator=annotator_of(ben), shows_pace=False, goal_items=5)
-    assert "of 5 items today" not in client.get(pages[0]).content.decode()
-    assert "2.50 USD today" not in flat(client.get(pages[1]).content.decode())
+    assert "of 5 items today" not in as_ben.get(pages[0]).content.decode()
+    assert "2.50 USD today" not in flat(as_ben.get(pages[1]).content.decode())
 
 
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)
@@ -212,7 +210,7 @@ def test_each_day_has_the_time_and_money_of_what_was_worked_on_it_in_all_kinds(
     assert sum(day.worked_ms for day in days.values()) == earned.worked_ms
 
 
-def test_what_is_older_than_the_strip_is_in_the_total_only(ben: Any, login: Any, now: Any) -> None:
+def test_what_is_older_than_the_strip_is_in_the_total_only(ben: Any, as_ben: Any, now: Any) -> None:
     study = make_points_study(annotators=[ben])
     long_ago = now - timedelta(days=N_DAYS)
     study.label_tasks.update(state="done", n_answered=F("n_questions"), active_ms=HOUR, begun_at=long_ago)
@@ -220,4 +218,4 @@ def test_what_is_older_than_the_strip_is_in_the_total_only(ben: Any, login: Any,
     earned = earned_by(person, now)
     assert earned.worked_ms
     assert not any(day.worked_ms for day in last_days(person, earned, now=now))
-    assert login(ben).get(reverse("annotation:earnings")).status_code == 200
+    assert as_ben.get(reverse("annotation:earnings")).status_code == 200

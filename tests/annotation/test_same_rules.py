@@ -109,32 +109,32 @@ def taken_back() -> Iterator[None]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_answer_or_judge_that_does_not_count_is_as_if_it_were_not_there(
-    kind: str, ada: Any, ben: Any, cleo: Any, login: Any
+    kind: str, ada: Any, as_ada: Any, ben: Any, cleo: Any
 ) -> None:
     """Answers that are superseded, of a check or in training; judges that are archived."""
-    study, client = made(kind, ada, (ben, cleo)), login(ada)
+    study = made(kind, ada, (ben, cleo))
     work: Any = kinds.kind_named(kind)
     model = work.answers.model
     first = model.objects.filter(study=study, annotator=annotator_of(cleo)).for_figures().order_by("pk")[0]
     chosen = model.objects.filter(pk=first.pk)
-    before = Shown(client, study).everything
+    before = Shown(as_ada, study).everything
     with taken_back():
         chosen.delete()
-        without = Shown(client, study).everything
+        without = Shown(as_ada, study).everything
     assert [name for name in before if without[name] == before[name]] == []
     for does_not_count in ({"is_current": False}, {"is_check": True}):
         with taken_back():
             chosen.update(**does_not_count)
-            assert Shown(client, study).everything == without, does_not_count
+            assert Shown(as_ada, study).everything == without, does_not_count
     if kind not in WITH_JUDGES:
         return
     assert [name for name, found in before.items() if "owl" not in str(found)] == []
     Judge.objects.filter(name="owl").update(archived_at=NOW)
-    without = Shown(client, study).everything
+    without = Shown(as_ada, study).everything
     assert "owl" not in str(without)
     for verdicts in (Verdict, KeyPointVerdict, SummaryRating):
         verdicts.objects.filter(judge__name="owl").delete()
-    assert Shown(client, study).everything == without
+    assert Shown(as_ada, study).everything == without
 
 
 # People
@@ -142,21 +142,21 @@ def test_an_answer_or_judge_that_does_not_count_is_as_if_it_were_not_there(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_people_have_their_names_on_the_page_only_until_they_are_erased(
-    kind: str, ada: Any, ben: Any, cleo: Any, eve: Any, login: Any
+    kind: str, ada: Any, as_ada: Any, ben: Any, cleo: Any, eve: Any
 ) -> None:
     """Erasing takes the name and leaves the figures; work that is deleted with a person is in none."""
-    study, client = made(kind, ada, (ben, cleo)), login(ada)
-    before = Shown(client, study)
+    study = made(kind, ada, (ben, cleo))
+    before = Shown(as_ada, study)
     assert all(name in before.page for name in NAMES)
     assert not any(name in str(before.public) for name in NAMES)
     assert all(f"annotator{number}" in before.json for number in (1, 2))
     with taken_back():
         erasing.erase(actor=eve, user=get_user_model().objects.get(pk=ben.pk), now=NOW)
-        after = Shown(client, study)
+        after = Shown(as_ada, study)
     assert "Ben" not in str(after.everything)
     assert sorted(numbers(after.values)) == sorted(numbers(before.values))
     erasing.erase(actor=eve, user=ben, now=NOW, mode=Removal.Mode.DELETED)
-    after = Shown(client, study)
+    after = Shown(as_ada, study)
     assert Annotator.objects.filter(memberships__study=study, label="Cleo").exists()
     assert "Ben" not in str(after.everything)
     assert "annotator1" not in str(after.public)
@@ -208,24 +208,24 @@ def _runs_again(session: Session) -> None:
 
 
 def test_a_session_that_does_not_count_is_as_if_it_were_not_there(
-    ada: Any, ben: Any, cleo: Any, login: Any
+    ada: Any, as_ada: Any, ben: Any, cleo: Any
 ) -> None:
-    study, client = written(ada, (ben, cleo)), login(ada)
-    before = of_writing(client, study)
+    study = written(ada, (ben, cleo))
+    before = of_writing(as_ada, study)
     session = Session.objects.filter(annotator=annotator_of(cleo)).order_by("-pk")[0]
     for change in (_is_left_out, _is_voided, _is_practice, _runs_again):
         with taken_back():
             change(session)
-            without = of_writing(client, study)
+            without = of_writing(as_ada, study)
             assert [name for name in before if without[name] == before[name]] == [], change
             for rows in (
                 Exclusion.objects.filter(session=session), session.snapshots.all(), session.revisions.all(),
             ):  # fmt: skip
                 rows.delete()
             Session.objects.filter(pk=session.pk).delete()
-            assert of_writing(client, study) == without, change
+            assert of_writing(as_ada, study) == without, change
     _is_late(session)
-    assert of_writing(client, study) == before, "a late text is in no figure before it is accepted"
+    assert of_writing(as_ada, study) == before, "a late text is in no figure before it is accepted"
 
 
 def _is_late(session: Session) -> None:

@@ -54,8 +54,8 @@ def clock(time_machine: Any) -> Any:
 
 
 @pytest.fixture
-def browser(ben: Any, login: Any, clock: Any) -> Browser:
-    return Browser(login(ben), start_session(ben))
+def browser(ben: Any, as_ben: Any, clock: Any) -> Browser:
+    return Browser(as_ben, start_session(ben))
 
 
 def test_a_save_answers_with_the_revision_and_the_clock(browser: Browser, clock: Any) -> None:

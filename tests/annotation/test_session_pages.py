@@ -55,27 +55,27 @@ def running(person: Any, **fields: Any) -> Session:
 # Who sees what
 
 
-def test_documents_are_served_while_the_session_runs_and_never_else(ben: Any, login: Any) -> None:
-    client, session = login(ben), running(ben, revisions=[(0, "My own words")])
-    assert FACT in page_of(client, session).content.decode()
+def test_documents_are_served_while_the_session_runs_and_never_else(ben: Any, as_ben: Any) -> None:
+    session = running(ben, revisions=[(0, "My own words")])
+    assert FACT in page_of(as_ben, session).content.decode()
     for state in ("paused", "submitted", "expired", "voided"):
         Session.objects.filter(pk=session.pk).update(
             state=state, run_started_at=None, ended_at=None if state == "paused" else timezone.now()
         )
         for name in PAGES:
-            shown = client.get(reverse(f"annotation:{name}", args=[session.uid]), follow=True)
+            shown = as_ben.get(reverse(f"annotation:{name}", args=[session.uid]), follow=True)
             assert shown.status_code == 200
             assert FACT not in shown.content.decode()
 
 
 def test_the_tour_shows_the_page_before_the_clock_runs_with_sample_documents(
-    ben: Any, cleo: Any, login: Any
+    ben: Any, as_ben: Any, as_cleo: Any
 ) -> None:
     task = makers.make_assignment(annotator=ben)
-    client, url = login(ben), reverse("annotation:session-tour", args=[task.uid])
+    url = reverse("annotation:session-tour", args=[task.uid])
     start = reverse("annotation:session-start", args=[task.uid])
-    assert url in client.get(start).content.decode()
-    shown = client.get(url).content.decode()
+    assert url in as_ben.get(start).content.decode()
+    shown = as_ben.get(url).content.decode()
     assert task.subtopic.query in shown
     assert "The clock is not running" in shown
     assert "This one says that fares rise in May." in shown
@@ -84,33 +84,33 @@ def test_the_tour_shows_the_page_before_the_clock_runs_with_sample_documents(
     assert f'data-leads="{start}"' in shown
     assert shown.count("data-tour-step=") == 9
     assert not Session.objects.exists()
-    assert login(cleo).get(url).status_code == 404
+    assert as_cleo.get(url).status_code == 404
 
 
-def test_no_tour_is_offered_on_the_clock(ben: Any, login: Any) -> None:
-    shown = page_of(login(ben), running(ben)).content.decode()
+def test_no_tour_is_offered_on_the_clock(ben: Any, as_ben: Any) -> None:
+    shown = page_of(as_ben, running(ben)).content.decode()
     assert "data-tour-offer" not in shown
     assert shown.count("data-tour-start") == 1
     assert "The clock keeps running meanwhile." in shown
 
 
-def test_no_page_of_a_session_is_kept_by_the_browser(ben: Any, login: Any) -> None:
-    response = page_of(login(ben), running(ben))
+def test_no_page_of_a_session_is_kept_by_the_browser(ben: Any, as_ben: Any) -> None:
+    response = page_of(as_ben, running(ben))
     assert "no-store" in response.headers["Cache-Control"]
     assert "Accept-Encoding" in response.headers["Vary"]
 
 
-def test_a_lapsed_session_is_settled_before_its_page_is_shown(ben: Any, login: Any) -> None:
+def test_a_lapsed_session_is_settled_before_its_page_is_shown(ben: Any, as_ben: Any) -> None:
     session = makers.make_session(
         annotator=ben, state="running", now=timezone.now() - timedelta(hours=9), revisions=[(0, "- Mine [1]")]
     )
-    response = page_of(login(ben), session)
+    response = page_of(as_ben, session)
     assert response.headers["Location"] == reverse("annotation:session-after", args=[session.uid])
     session.refresh_from_db()
     assert (session.state, session.acc_ms) == ("expired", session.limit_ms)
 
 
-def test_the_page_says_how_a_silent_session_came_to_its_pause(ben: Any, login: Any) -> None:
+def test_the_page_says_how_a_silent_session_came_to_its_pause(ben: Any, as_ben: Any) -> None:
     study = makers.make_writing_study(annotators=[ben], disconnect_policy="auto_pause")
     task = makers.make_assignment(annotator=ben, study=study)
     long_ago = timezone.now() - timedelta(minutes=30)
@@ -122,31 +122,31 @@ def test_the_page_says_how_a_silent_session_came_to_its_pause(ben: Any, login: A
         disconnect_policy="auto_pause",
         lease_ms=180_000,
     )
-    assert "paused automatically" in page_of(login(ben), session).content.decode()
+    assert "paused automatically" in page_of(as_ben, session).content.decode()
 
 
 # What the work page holds
 
 
-def test_documents_come_in_their_frozen_order_with_their_own_numbers(ben: Any, login: Any) -> None:
+def test_documents_come_in_their_frozen_order_with_their_own_numbers(ben: Any, as_ben: Any) -> None:
     session = running(ben, document_numbers=[5, 2, 6])
-    html = page_of(login(ben), session).content.decode()
+    html = page_of(as_ben, session).content.decode()
     assert re.findall(r'<article class="doc" id="doc-(\d+)"', html) == ["5", "2", "6"]
     assert re.findall(r'data-jump="(\d+)"', html) == ["5", "2", "6"]
-    assert config_of(page_of(login(ben), session))["numbers"] == [5, 2, 6]
+    assert config_of(page_of(as_ben, session))["numbers"] == [5, 2, 6]
 
 
-def test_the_insights_are_counted_and_never_shown(ben: Any, login: Any) -> None:
+def test_the_insights_are_counted_and_never_shown(ben: Any, as_ben: Any) -> None:
     session = running(ben, document_numbers=[6])
-    html = page_of(login(ben), session).content.decode()
+    html = page_of(as_ben, session).content.decode()
     assert f"{session.assignment.n_insights_present} insight" in html
     assert session.assignment.subtopic.query in html
     assert FACT not in html
 
 
-def test_the_page_carries_the_text_its_revision_and_the_time_left(ben: Any, login: Any) -> None:
+def test_the_page_carries_the_text_its_revision_and_the_time_left(ben: Any, as_ben: Any) -> None:
     session = running(ben, revisions=[(0, "\n- First <b>\n- Second &amp; last")], notes_text="look at [3]")
-    response = page_of(login(ben), session)
+    response = page_of(as_ben, session)
     config = config_of(response)
     assert config["rev"] == 1
     assert 0 < config["remaining_ms"] <= session.limit_ms
@@ -155,9 +155,9 @@ def test_the_page_carries_the_text_its_revision_and_the_time_left(ben: Any, logi
     assert "look at [3]</textarea>" in html
 
 
-def test_aids_follow_the_frozen_settings(ben: Any, login: Any) -> None:
+def test_aids_follow_the_frozen_settings(ben: Any, as_ben: Any) -> None:
     session = running(ben, config={"click_to_cite": True, "show_counters": True})
-    response = page_of(login(ben), session)
+    response = page_of(as_ben, session)
     assert config_of(response)["aids"] == {
         "show_hit_counts": False,
         "click_to_cite": True,
@@ -167,13 +167,13 @@ def test_aids_follow_the_frozen_settings(ben: Any, login: Any) -> None:
     }
     assert 'data-cite="1"' in response.content.decode()
     Session.objects.filter(pk=session.pk).update(config={})
-    assert "data-cite=" not in page_of(login(ben), session).content.decode()
+    assert "data-cite=" not in page_of(as_ben, session).content.decode()
 
 
-def test_text_of_documents_is_escaped(ben: Any, login: Any) -> None:
+def test_text_of_documents_is_escaped(ben: Any, as_ben: Any) -> None:
     session = running(ben)
     session.assignment.haystack.documents.filter(number=1).update(text="<script>alert(1)</script> <!--pane-->")
-    html = page_of(login(ben), session).content.decode()
+    html = page_of(as_ben, session).content.decode()
     assert "<script>alert" not in html
     assert "&lt;!--pane--&gt;" in html
 
@@ -189,43 +189,43 @@ def test_the_number_of_queries_does_not_grow_with_the_documents(ben: Any, cleo: 
 # Before and after
 
 
-def test_starting_takes_the_promise_and_leads_to_the_documents(ben: Any, login: Any) -> None:
+def test_starting_takes_the_promise_and_leads_to_the_documents(ben: Any, as_ben: Any) -> None:
     task = makers.make_assignment(annotator=ben)
     makers.give_consent(ben)
-    client, url = login(ben), reverse("annotation:session-start", args=[task.uid])
-    shown = client.get(url).content.decode()
+    url = reverse("annotation:session-start", args=[task.uid])
+    shown = as_ben.get(url).content.decode()
     assert task.subtopic.query in shown
     assert FACT not in shown
-    refused = client.post(url)
+    refused = as_ben.post(url)
     assert refused.status_code == 422
     assert "confirm this before you start" in refused.content.decode()
     assert not Session.objects.exists()
-    begun = client.post(url, {"no_model": "on"}, follow=True)
+    begun = as_ben.post(url, {"no_model": "on"}, follow=True)
     assert FACT in begun.content.decode()
     session = Session.objects.get()
     assert session.state == "running"
-    assert client.get(url).headers["Location"] == reverse("annotation:session", args=[session.uid])
+    assert as_ben.get(url).headers["Location"] == reverse("annotation:session", args=[session.uid])
 
 
-def test_consent_comes_first(ben: Any, login: Any, now: Any) -> None:
+def test_consent_comes_first(ben: Any, as_ben: Any, now: Any) -> None:
     task = makers.make_assignment(annotator=ben)
     ConsentText.objects.create(version=99, body="New terms.", created_at=now)
-    client, url = login(ben), reverse("annotation:session-start", args=[task.uid])
-    assert reverse("annotation:consent") in client.get(url).content.decode()
-    assert client.post(url, {"no_model": "on"}).status_code == 200
+    url = reverse("annotation:session-start", args=[task.uid])
+    assert reverse("annotation:consent") in as_ben.get(url).content.decode()
+    assert as_ben.post(url, {"no_model": "on"}).status_code == 200
     assert not Session.objects.exists()
 
 
-def test_practice_comes_before_the_first_timed_session(ben: Any, login: Any) -> None:
+def test_practice_comes_before_the_first_timed_session(ben: Any, as_ben: Any) -> None:
     makers.make_haystack(key="practice", title="Practice", is_practice=True)
     task = makers.make_assignment(annotator=ben)
     makers.give_consent(ben)
-    shown = login(ben).get(reverse("annotation:session-start", args=[task.uid])).content.decode()
+    shown = as_ben.get(reverse("annotation:session-start", args=[task.uid])).content.decode()
     assert reverse("annotation:practice") in shown
     assert "Start the clock" not in shown
 
 
-def test_who_starts_while_another_clock_runs_is_led_to_that_session(ben: Any, login: Any) -> None:
+def test_who_starts_while_another_clock_runs_is_led_to_that_session(ben: Any, as_ben: Any) -> None:
     other = running(ben)
     task = makers.make_assignment(
         annotator=ben,
@@ -234,17 +234,16 @@ def test_who_starts_while_another_clock_runs_is_led_to_that_session(ben: Any, lo
         ),
     )
     start = reverse("annotation:session-start", args=[task.uid])
-    page = login(ben).post(start, {"no_model": "on"}).content.decode()
+    page = as_ben.post(start, {"no_model": "on"}).content.decode()
     assert "Your clock is running in another session." in page
     assert reverse("annotation:session", args=[other.uid]) in page
 
 
-def test_it_is_said_how_often_the_text_of_this_session_is_copied(ben: Any, login: Any) -> None:
-    client = login(ben)
+def test_it_is_said_how_often_the_text_of_this_session_is_copied(ben: Any, as_ben: Any) -> None:
 
     def start_of(**fields: Any) -> str:
         task = makers.make_assignment(annotator=ben, **fields)
-        page: str = client.get(reverse("annotation:session-start", args=[task.uid])).content.decode()
+        page: str = as_ben.get(reverse("annotation:session-start", args=[task.uid])).content.decode()
         return page
 
     assert "A copy of the text every 10 min of work, and the final text." in start_of()
@@ -255,59 +254,57 @@ def test_it_is_said_how_often_the_text_of_this_session_is_copied(ben: Any, login
     assert "A copy of the final text." in start_of(study=short)
 
 
-def test_words_are_counted_with_separators_on_every_page(ben: Any, login: Any) -> None:
+def test_words_are_counted_with_separators_on_every_page(ben: Any, as_ben: Any) -> None:
     study = makers.make_writing_study(
         haystack=makers.make_haystack(words_per_document=1234, golds=[[[1]]]), annotators=[ben]
     )
     text = "- " + "word " * 1234
     session = running(ben, assignment=makers.make_assignment(annotator=ben, study=study), revisions=[(1000, text)])
-    client = login(ben)
-    assert "1,234 words" in makers.flat(page_of(client, session).content.decode())
+    assert "1,234 words" in makers.flat(page_of(as_ben, session).content.decode())
     Session.objects.update(state="paused", run_started_at=None)
-    assert "1,234 words" in makers.flat(page_of(client, session).content.decode())
+    assert "1,234 words" in makers.flat(page_of(as_ben, session).content.decode())
     Session.objects.update(state="submitted", ended_at=timezone.now())
-    assert "1,234 words" in makers.flat(page_of(client, session, "session-after").content.decode())
+    assert "1,234 words" in makers.flat(page_of(as_ben, session, "session-after").content.decode())
     texts = ["word " * 1234]
     points = make_points_study(
         annotators=[ben], questions=[make_points_question(texts=texts, quotes=["word word"] * 3)]
     )
-    page = client.get(makers.label_url("label-task", makers.label_task(points, ben))).content.decode()
+    page = as_ben.get(makers.label_url("label-task", makers.label_task(points, ben))).content.decode()
     assert "1,234 words" in makers.flat(page)
 
 
-def test_a_session_of_practice_says_that_it_is_practice(ben: Any, login: Any) -> None:
+def test_a_session_of_practice_says_that_it_is_practice(ben: Any, as_ben: Any) -> None:
     badge = '<strong class="badge">Practice</strong>'
-    client = login(ben)
-    assert badge not in page_of(client, running(ben)).content.decode()
+    assert badge not in page_of(as_ben, running(ben)).content.decode()
     Session.objects.update(state="submitted", run_started_at=None, ended_at=timezone.now())
     practice = makers.make_assignment(annotator=ben, is_practice=True)
-    assert badge in page_of(client, running(ben, assignment=practice)).content.decode()
+    assert badge in page_of(as_ben, running(ben, assignment=practice)).content.decode()
 
 
-def test_who_has_seen_the_insights_is_told_kindly_and_does_not_start(ben: Any, login: Any, now: Any) -> None:
+def test_who_has_seen_the_insights_is_told_kindly_and_does_not_start(ben: Any, as_ben: Any, now: Any) -> None:
     task = makers.make_assignment(annotator=ben)
     makers.give_consent(ben)
     exposures.record_exposure(user=ben, haystack=task.haystack, reason="linking", now=now)
-    client, url = login(ben), reverse("annotation:session-start", args=[task.uid])
-    assert "You did nothing wrong" in client.post(url, {"no_model": "on"}).content.decode()
+    url = reverse("annotation:session-start", args=[task.uid])
+    assert "You did nothing wrong" in as_ben.post(url, {"no_model": "on"}).content.decode()
     assert not Session.objects.exists()
 
 
-def test_the_questions_after_a_session_are_answered_once(ben: Any, login: Any) -> None:
+def test_the_questions_after_a_session_are_answered_once(ben: Any, as_ben: Any) -> None:
     session = makers.make_session(annotator=ben, state="submitted", revisions=[(60_000, "- Mine [1]")])
-    client, url = login(ben), reverse("annotation:session-after", args=[session.uid])
-    assert client.get(url).status_code == 200
-    assert client.post(url, {"time_was_enough": "yes"}).status_code == 422
+    url = reverse("annotation:session-after", args=[session.uid])
+    assert as_ben.get(url).status_code == 200
+    assert as_ben.post(url, {"time_was_enough": "yes"}).status_code == 422
     answers = {"time_was_enough": "no", "used_no_model": "yes", "comment": "A bit short"}
-    assert client.post(url, answers).headers["Location"] == reverse("annotation:work")
+    assert as_ben.post(url, answers).headers["Location"] == reverse("annotation:work")
     report = SessionReport.objects.get()
     assert (report.time_was_enough, report.used_no_model, report.comment) == (False, True, "A bit short")
-    own = client.post(url, answers | {"comment": "changed"})
+    own = as_ben.post(url, answers | {"comment": "changed"})
     assert own.headers["Location"] == reverse("annotation:session-own", args=[session.uid])
     assert SessionReport.objects.get().comment == "A bit short"
 
 
-def test_the_end_says_what_was_earned_and_what_is_next(ben: Any, login: Any) -> None:
+def test_the_end_says_what_was_earned_and_what_is_next(ben: Any, as_ben: Any) -> None:
     study = makers.make_writing_study(annotators=[ben])
     study.hourly_rate = Decimal(24)
     study.save()
@@ -316,80 +313,80 @@ def test_the_end_says_what_was_earned_and_what_is_next(ben: Any, login: Any) -> 
         state="submitted",
         acc_ms=3_600_000,
     )
-    client, name = login(ben), "session-after"
-    page = page_of(client, session, name).content.decode()
+    name = "session-after"
+    page = page_of(as_ben, session, name).content.decode()
     assert "24.00 USD" in page
     still_open = "Only questions about what you wrote are open."
     work = reverse("annotation:work")
-    for text in (page, client.get(work).content.decode()):
+    for text in (page, as_ben.get(work).content.decode()):
         assert still_open in makers.flat(text)
         assert "All done" not in text
         assert "All your tasks are done" not in text
-    client.post(reverse("annotation:session-after", args=[session.uid]), {"decline": "1"})
-    assert "All done" in client.get(work).content.decode()
-    assert "All your tasks are done" in page_of(client, session, "session-own").content.decode()
+    as_ben.post(reverse("annotation:session-after", args=[session.uid]), {"decline": "1"})
+    assert "All done" in as_ben.get(work).content.decode()
+    assert "All your tasks are done" in page_of(as_ben, session, "session-own").content.decode()
     Session.objects.update(questions_declined_at=None)
     elsewhere = makers.make_writing_study(
         annotators=[ben], name="Elsewhere", haystack=makers.make_haystack(key="other")
     )
     other = makers.make_assignment(annotator=ben, study=elsewhere)
-    assert reverse("annotation:session-start", args=[other.uid]) in page_of(client, session, name).content.decode()
+    assert reverse("annotation:session-start", args=[other.uid]) in page_of(as_ben, session, name).content.decode()
     Consent.objects.update(withdrawn_at=timezone.now())
-    assert "No task can be opened now" in page_of(client, session, name).content.decode()
+    assert "No task can be opened now" in page_of(as_ben, session, name).content.decode()
     study.hourly_rate = Decimal(0)
     study.save()
-    assert "Earned" not in page_of(client, session, name).content.decode()
+    assert "Earned" not in page_of(as_ben, session, name).content.decode()
 
 
 @pytest.mark.parametrize("is_practice", [True, False])
-def test_nobody_is_told_to_keep_what_was_not_earned(is_practice: bool, ben: Any, login: Any) -> None:
+def test_nobody_is_told_to_keep_what_was_not_earned(is_practice: bool, ben: Any, as_ben: Any) -> None:
     study = (
         None
         if is_practice
         else makers.make_writing_study(annotators=[ben], study_fields={"hourly_rate": Decimal(20)})
     )
     task = makers.make_assignment(annotator=ben, study=study, is_practice=is_practice)
-    client, kept = login(ben), "keep what you have earned"
-    start = client.get(reverse("annotation:session-start", args=[task.uid])).content.decode()
+    kept = "keep what you have earned"
+    start = as_ben.get(reverse("annotation:session-start", args=[task.uid])).content.decode()
     assert "You may stop at any time" in start
     assert (kept in start) is not is_practice
     for state in ("running", "paused"):
         Session.objects.filter(assignment=task).delete()
         session = makers.make_session(assignment=task, state=state, now=timezone.now())
-        page = page_of(client, session).content.decode()
+        page = page_of(as_ben, session).content.decode()
         assert "You may stop at any time" in page
         assert (kept in page) is not is_practice, state
 
 
-def test_practice_asks_nothing_afterwards(ben: Any, login: Any) -> None:
+def test_practice_asks_nothing_afterwards(ben: Any, as_ben: Any) -> None:
     task = makers.make_assignment(annotator=ben, is_practice=True)
     session = makers.make_session(assignment=task, state="submitted")
     practised = reverse("annotation:session-practised", args=[session.uid])
-    assert page_of(login(ben), session, "session-after").headers["Location"] == practised
+    assert page_of(as_ben, session, "session-after").headers["Location"] == practised
 
 
-def test_own_work_is_there_to_read_and_takes_remarks_on_the_time(ben: Any, login: Any) -> None:
+def test_own_work_is_there_to_read_and_takes_remarks_on_the_time(ben: Any, as_ben: Any) -> None:
     session = makers.make_session(annotator=ben, state="expired", revisions=[(60_000, "- Mine <1> [1]")])
-    client, url = login(ben), reverse("annotation:session-own", args=[session.uid])
-    assert "- Mine &lt;1&gt; [1]" in client.get(url).content.decode()
-    assert client.post(url, {"reason": "Power cut", "minutes": "-3"}).status_code == 422
-    assert client.post(url, {"reason": "Power cut", "minutes": "12"}).status_code == 302
-    assert client.post(url, {"reason": "Only a remark"}).status_code == 302
+    url = reverse("annotation:session-own", args=[session.uid])
+    assert "- Mine &lt;1&gt; [1]" in as_ben.get(url).content.decode()
+    assert as_ben.post(url, {"reason": "Power cut", "minutes": "-3"}).status_code == 422
+    assert as_ben.post(url, {"reason": "Power cut", "minutes": "12"}).status_code == 302
+    assert as_ben.post(url, {"reason": "Only a remark"}).status_code == 302
     assert list(CreditRequest.objects.values_list("reason", "minutes").order_by("pk")) == [
         ("Power cut", 12),
         ("Only a remark", None),
     ]
-    assert "12 minutes requested" in client.get(url).content.decode()
+    assert "12 minutes requested" in as_ben.get(url).content.decode()
 
 
 # The pane
 
 
-def test_a_compressed_page_is_the_same_page(ben: Any, login: Any) -> None:
+def test_a_compressed_page_is_the_same_page(ben: Any, as_ben: Any) -> None:
     session = running(ben)
     url = reverse("annotation:session", args=[session.uid])
-    plain = login(ben).get(url)
-    packed = login(ben).get(url, headers={"accept-encoding": "gzip, br"})
+    plain = as_ben.get(url)
+    packed = as_ben.get(url, headers={"accept-encoding": "gzip, br"})
     assert "Content-Encoding" not in plain.headers
     assert packed.headers["Content-Encoding"] == "gzip"
     documents = re.compile(rb'<nav class="rail".*</article>', re.DOTALL)
@@ -412,9 +409,9 @@ def test_a_pane_is_made_once_and_anew_where_its_file_is_gone_or_torn(
         assert pane_for(haystack, [3, 1], click_to_cite=True) == first
 
 
-def test_a_disk_that_takes_no_pane_does_not_stop_the_page(ben: Any, panes: Path, login: Any) -> None:
+def test_a_disk_that_takes_no_pane_does_not_stop_the_page(ben: Any, as_ben: Any, panes: Path) -> None:
     panes.write_text("a file where the folder should be")
-    assert FACT in page_of(login(ben), running(ben)).content.decode()
+    assert FACT in page_of(as_ben, running(ben)).content.decode()
 
 
 @given(st.binary(max_size=300), st.binary(max_size=3000), st.binary(max_size=300))

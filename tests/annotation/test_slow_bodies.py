@@ -13,7 +13,6 @@ from urllib.request import urlopen
 
 import pytest
 from django.middleware.csrf import _get_new_csrf_string
-from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
@@ -27,13 +26,12 @@ Post = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture
-def post(live_server: Any, ben: Any, login: Any) -> Post:
+def post(live_server: Any, as_ben: Any) -> Post:
     """Send headers, wait, then send the body, over a plain socket to a real server."""
-    client: Client = login(ben)
     token = _get_new_csrf_string()
     where = urlsplit(live_server.url)
     urlopen(f"{live_server.url}/health/").close()  # noqa: S310  the first request loads the site
-    cookies = f"csrftoken={token}; sessionid={client.cookies['sessionid'].value}"
+    cookies = f"csrftoken={token}; sessionid={as_ben.cookies['sessionid'].value}"
 
     def send(url: str, body: str, *, content_type: str = "application/json", wait_s: float = LATE_S) -> Any:
         head = (

@@ -140,17 +140,16 @@ def test_a_sample_is_drawn_by_command_or_refused(now: datetime) -> None:
     assert SourceSample.objects.count() == 1
 
 
-def test_a_sample_says_that_a_source_of_it_was_deleted(now: datetime, eve: Any, login: Any) -> None:
+def test_a_sample_says_that_a_source_of_it_was_deleted(now: datetime, as_eve: Any) -> None:
     take(now, "law", *(source(f"l{at}") for at in range(3)))
     sample = sampling.draw(sample=sampling.request_sample(**of("middle", n=2)), now=now)
-    client = login(eve)
     page = reverse("benchmarks:samples")
-    assert "were deleted" not in client.get(page).text
+    assert "were deleted" not in as_eve.get(page).text
     member = sample.members.all()[0]
     deletion = reverse("benchmarks:haystack-delete", args=[member.uid])
-    assert "would be missing there: middle" in " ".join(client.get(deletion).text.split())
-    client.post(deletion)
-    assert "1 of 2 left: the others were deleted" in " ".join(client.get(page).text.split())
+    assert "would be missing there: middle" in " ".join(as_eve.get(deletion).text.split())
+    as_eve.post(deletion)
+    assert "1 of 2 left: the others were deleted" in " ".join(as_eve.get(page).text.split())
 
 
 def test_scores_on_a_sample_stand_beside_random_subsets(now: datetime) -> None:
@@ -169,31 +168,30 @@ def test_scores_on_a_sample_stand_beside_random_subsets(now: datetime) -> None:
 
 
 @pytest.mark.usefixtures("_two_datasets")
-def test_the_page_shows_a_measure_over_datasets_and_draws_a_sample(ada: Any, login: Any) -> None:
-    client = login(ada)
-    shown = client.get(PAGE, {"measure": "rouge1"})
+def test_the_page_shows_a_measure_over_datasets_and_draws_a_sample(as_ada: Any) -> None:
+    shown = as_ada.get(PAGE, {"measure": "rouge1"})
     table = shown.context["sheet"].table("scores-by-dataset")
     assert [one.key for one in table.measures] == ["law", "news", "all sources", "mean of datasets"]
     assert [row.names[0] for row in table.rows] == ["gull", "heron"]
     assert table.rows[0].cell("news").place == 1
     assert (
-        client.get(PAGE, {"measure": "nothing", "corpus": "<script>"}).context["form"].data["measure"] == "rouge1"
+        as_ada.get(PAGE, {"measure": "nothing", "corpus": "<script>"}).context["form"].data["measure"] == "rouge1"
     )
-    assert client.get(f"{PAGE}files/all-scores.csv").status_code == 200
-    assert client.get(f"{PAGE}files/figures.json").json()["rows"] == report()["rows"]
-    assert client.get(f"{PAGE}files/source-scores.svg")["Content-Type"] == "image/svg+xml"
-    page = client.get("/corpora/samples/")
+    assert as_ada.get(f"{PAGE}files/all-scores.csv").status_code == 200
+    assert as_ada.get(f"{PAGE}files/figures.json").json()["rows"] == report()["rows"]
+    assert as_ada.get(f"{PAGE}files/source-scores.svg")["Content-Type"] == "image/svg+xml"
+    page = as_ada.get("/corpora/samples/")
     fields = [name for name in page.context["form"].fields if name.startswith("n_")]
     data = {"name": "some", "rule": "any", "seed": "3", fields[0]: "2", fields[1]: "3"}
-    assert client.post("/corpora/samples/", data | {fields[0]: "9"}).status_code == 422
-    assert client.post("/corpora/samples/", data).status_code == 302
+    assert as_ada.post("/corpora/samples/", data | {fields[0]: "9"}).status_code == 422
+    assert as_ada.post("/corpora/samples/", data).status_code == 302
     assert sampling.draw_pending(clock=timezone.now) == 1
     sample = SourceSample.objects.get()
     assert sample.parts == {"law": 2, "news": 3}
     assert Haystack.objects.in_corpus("some").count() == 5
-    shown = client.get(PAGE, {"corpus": "some"})
+    shown = as_ada.get(PAGE, {"corpus": "some"})
     assert {row.n for row in shown.context["shown"].figures.rows} == {2, 3, 5}
-    assert client.post(f"/corpora/samples/{sample.uid}/delete/").status_code == 302
+    assert as_ada.post(f"/corpora/samples/{sample.uid}/delete/").status_code == 302
     assert not SourceSample.objects.exists()
 
 
@@ -210,18 +208,17 @@ def test_how_much_of_a_source_fits_into_a_window(now: datetime) -> None:
     assert (found["n"], found["mean_words"]) == (2, 1639)
 
 
-def test_without_sources_the_page_says_how_to_come_by_them(ada: Any, login: Any) -> None:
-    shown = login(ada).get(PAGE)
+def test_without_sources_the_page_says_how_to_come_by_them(as_ada: Any) -> None:
+    shown = as_ada.get(PAGE)
     assert "Import documents with reference summaries" in shown.text
-    assert "no documents with reference summaries yet" in login(ada).get("/corpora/samples/").text
+    assert "no documents with reference summaries yet" in as_ada.get("/corpora/samples/").text
 
 
 @pytest.mark.usefixtures("_two_datasets")
-def test_a_rating_study_takes_summaries_of_sources(ada: Any, login: Any) -> None:
-    client = login(ada)
-    page = client.get(reverse("annotation:study-create", args=["rating"]))
+def test_a_rating_study_takes_summaries_of_sources(as_ada: Any) -> None:
+    page = as_ada.get(reverse("annotation:study-create", args=["rating"]))
     assert [name for name, _title in page.context["form"].fields["corpora"].choices] == ["law", "news"]
-    counted = client.post(
+    counted = as_ada.post(
         reverse("annotation:study-takes", args=["rating"]),
         {"corpora": "law", "with_systems": "on", "way": "all", "systems": "gull"},
     )

@@ -48,22 +48,20 @@ def made_from(client: Any, address: str, person: Any, **changes: Any) -> Study:
     return Study.objects.get(name=chosen["name"], state="open")
 
 
-def test_a_person_writes_on_a_long_document_and_is_in_its_curves(ada: Any, ben: Any, login: Any) -> None:
+def test_a_person_writes_on_a_long_document_and_is_in_its_curves(as_ada: Any, ben: Any, as_ben: Any) -> None:
     cranes = Haystack.objects.get(title="cranes")
-    researcher = login(ada)
-    assert f"{NEW}?haystack={cranes.uid}" in researcher.get(f"/corpora/{cranes.uid}/").content.decode()
-    study = made_from(researcher, f"{NEW}?haystack={cranes.uid}", ben)
+    assert f"{NEW}?haystack={cranes.uid}" in as_ada.get(f"/corpora/{cranes.uid}/").content.decode()
+    study = made_from(as_ada, f"{NEW}?haystack={cranes.uid}", ben)
     assert study.writing_plan.setting == "full"
     task = study.assignments.get()
     assert (task.document_numbers, task.n_insights_present) == ([1], 2)
 
     give_consent(ben)
-    client = login(ben)
-    start = flat(client.get(f"/work/tasks/{task.uid}/start/").content.decode())
+    start = flat(as_ben.get(f"/work/tasks/{task.uid}/start/").content.decode())
     assert "about 2 sentences" in start
     assert "cite" not in start
     session = sessions.start(assignment=task, attested=True, now=timezone.now())
-    page = flat(client.get(f"/work/sessions/{session.uid}/").content.decode())
+    page = flat(as_ben.get(f"/work/sessions/{session.uid}/").content.decode())
     assert "Summarize in about <strong>2 sentences</strong>" in page
     assert "These documents contain" not in page, "nor in the rules beside the work"
     assert "crane number 1950 from town1950" in page
@@ -76,34 +74,32 @@ def test_a_person_writes_on_a_long_document_and_is_in_its_curves(ada: Any, ben: 
     (people,) = json_of("report", "context", "--haystack", "long")
     assert (people["system"], people["retriever"], people["n_summaries"]) == ("people", "full-ctxt", 1)
     assert people["bigrams"]["bins"][-1] == pytest.approx(max(people["bigrams"]["bins"]))
-    shown = researcher.get("/leaderboard/position/?dataset=long").context["sheet"].charts
+    shown = as_ada.get("/leaderboard/position/?dataset=long").context["sheet"].charts
     assert [{row["panel"] for row in one.rows} for one in shown] == [{"people · n = 1"}] * 2
 
 
-def test_a_study_on_all_sources_of_a_dataset(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
-    client = login(ada)
-    listed = client.get("/corpora/?dataset=long").content.decode()
+def test_a_study_on_all_sources_of_a_dataset(as_ada: Any, ben: Any, as_ben: Any, cleo: Any) -> None:
+    listed = as_ada.get("/corpora/?dataset=long").content.decode()
     assert f"{NEW}?dataset=long" in listed
-    assert f"{NEW}?dataset" not in client.get("/corpora/").content.decode()
-    study = made_from(client, f"{NEW}?dataset=long", ben, sessions_per_subtopic="1")
+    assert f"{NEW}?dataset" not in as_ada.get("/corpora/").content.decode()
+    study = made_from(as_ada, f"{NEW}?dataset=long", ben, sessions_per_subtopic="1")
     tasks = {task.subtopic.haystack.title: task for task in study.assignments.all()}
     assert sorted(tasks) == ["cranes", "ferry", "mole"]
     assert (sorted(tasks["ferry"].document_numbers), tasks["ferry"].n_insights_present) == ([1, 2], 1)
     give_consent(ben)
-    assert "cite every document that states it" in login(ben).get(f"/work/tasks/{tasks['ferry'].uid}/start/").text
-    again = client.get(f"/studies/{study.uid}/settings/").context["form"]
+    assert "cite every document that states it" in as_ben.get(f"/work/tasks/{tasks['ferry'].uid}/start/").text
+    again = as_ada.get(f"/studies/{study.uid}/settings/").context["form"]
     assert {group["haystack"].title for group in again.corpora} == set(tasks)
 
 
-def test_sources_are_offered_only_where_they_are_named(ada: Any, login: Any) -> None:
-    client = login(ada)
+def test_sources_are_offered_only_where_they_are_named(as_ada: Any) -> None:
     mole = Haystack.objects.get(title="mole")
-    assert client.get(NEW).context["form"].corpora == []
-    refused = client.post(NEW, form_data(haystacks=["-1", "mole", "9" * 30], subtopics=["²"]))
+    assert as_ada.get(NEW).context["form"].corpora == []
+    refused = as_ada.post(NEW, form_data(haystacks=["-1", "mole", "9" * 30], subtopics=["²"]))
     assert refused.status_code == 422
-    assert client.get(f"/studies/linking/new/?haystack={mole.uid}").status_code == 404
-    assert client.get(f"{NEW}?haystack=mole").status_code == 404
+    assert as_ada.get(f"/studies/linking/new/?haystack={mole.uid}").status_code == 404
+    assert as_ada.get(f"{NEW}?haystack=mole").status_code == 404
     Haystack.objects.update(archived_at=NOW)
-    assert client.get(f"{NEW}?haystack={mole.uid}").status_code == 404
-    assert client.get(f"{NEW}?dataset=long").context["form"].corpora == []
+    assert as_ada.get(f"{NEW}?haystack={mole.uid}").status_code == 404
+    assert as_ada.get(f"{NEW}?dataset=long").context["form"].corpora == []
     assert not Study.objects.exists()

@@ -55,7 +55,7 @@ def worked(study: Study, n: int, *, minutes: int) -> None:
         )
 
 
-def test_people_and_models_stand_side_by_side(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+def test_people_and_models_stand_side_by_side(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
     study = MAKERS["linking"](ALL, ada, (ben, cleo))
     worked(study, 4, minutes=6)
     priced, dear, free = (make_judge(name, kind="openai") for name in ("priced", "unpriced", "unrecorded"))
@@ -81,13 +81,13 @@ def test_people_and_models_stand_side_by_side(ada: Any, ben: Any, cleo: Any, log
     assert "no price" in cost["unpriced"]["undefined_reason"]
     assert cost["unrecorded"]["per_item"] is None
     assert cost["words"]["total"] == 0
-    client, address = login(ada), reverse("annotation:study-plan-file", args=[study.uid, "cost.csv"])
-    client.get(reverse("annotation:study-plan", args=[study.uid]))
-    text = b"".join(client.get(address).streaming_content).decode("utf-8-sig")
+    address = reverse("annotation:study-plan-file", args=[study.uid, "cost.csv"])
+    as_ada.get(reverse("annotation:study-plan", args=[study.uid]))
+    text = b"".join(as_ada.get(address).streaming_content).decode("utf-8-sig")
     rows = {row["who"]: row for row in csv.DictReader(io.StringIO(text))}
     assert float(rows["people"]["per_task"]) == 2.5
     assert rows["unpriced"]["total"] == ""
-    stored = client.get(reverse("annotation:study-plan-file", args=[study.uid, "figures.json"]))
+    stored = as_ada.get(reverse("annotation:study-plan-file", args=[study.uid, "figures.json"]))
     assert json.loads(stored.getvalue())["cost"] == list(cost.values())
 
 

@@ -67,11 +67,8 @@ def linking(ada: Any) -> Study:
     return make_labelled_study(summaries=make_summaries(n=10), researcher=ada)
 
 
-def test_a_linking_study_is_whole_and_its_files_import_again(
-    linking: Study, ada: Any, login: Any, tmp_path: Path
-) -> None:
-    client = login(ada)
-    packed = archive_of(linking, client, licence="CC BY 4.0")
+def test_a_linking_study_is_whole_and_its_files_import_again(linking: Study, as_ada: Any, tmp_path: Path) -> None:
+    packed = archive_of(linking, as_ada, licence="CC BY 4.0")
     files = {name: content for name, content in packed.items() if not name.endswith(".parquet")}
     assert {
         "labels.csv", "labels.jsonl", "labels-history.csv", "labels-history.jsonl", "annotated-summaries.json",
@@ -80,7 +77,7 @@ def test_a_linking_study_is_whole_and_its_files_import_again(
         "figures.json", "figures.csv", "judges.json", "datapackage.json", "croissant.json",
         "report_card.md", "report_card.json",
     } == {name for name in files if "/" not in name} - {"methods.md"}  # fmt: skip
-    single = client.get(reverse("annotation:study-labels", args=[linking.uid, "csv"]), {"for": "programs"})
+    single = as_ada.get(reverse("annotation:study-labels", args=[linking.uid, "csv"]), {"for": "programs"})
     assert files["labels.csv"] == b"".join(single.streaming_content)
     everything = b"".join(files.values()).decode()
     assert not [name for name in ("anna", "bert", "cora") if name in everything]
@@ -107,9 +104,8 @@ def test_a_linking_study_is_whole_and_its_files_import_again(
 
 
 def test_texts_are_as_they_were_written_for_programs_and_guarded_for_spreadsheets(
-    linking: Study, ada: Any, login: Any
+    linking: Study, as_ada: Any
 ) -> None:
-    client = login(ada)
     address = reverse("annotation:study-labels", args=[linking.uid, "csv"])
     bullets = {label.summary.lines[line - 1] for label in linking.coveragelabels.all() for line in label.lines}
     assert {bullet[:1] for bullet in bullets} == {"-"}
@@ -117,22 +113,22 @@ def test_texts_are_as_they_were_written_for_programs_and_guarded_for_spreadsheet
     def column(content: bytes) -> set[str]:
         return {row["bullet_text"] for row in table(content)} - {""}
 
-    for_people = column(b"".join(client.get(address).streaming_content))
-    for_programs = column(b"".join(client.get(address, {"for": "programs"}).streaming_content))
+    for_people = column(b"".join(as_ada.get(address).streaming_content))
+    for_programs = column(b"".join(as_ada.get(address, {"for": "programs"}).streaming_content))
     assert bullets <= for_programs
     assert {text[:1] for text in for_programs} == {"-"}
     assert for_people == {f"'{text}" for text in for_programs}
-    files = archive_of(linking, client)
+    files = archive_of(linking, as_ada)
     assert column(files["labels.csv"]) == for_programs
     assert {json.loads(line)["bullet_text"] for line in files["labels.jsonl"].splitlines()} - {""} == for_programs
-    overview = client.get(reverse("annotation:study", args=[linking.uid])).text
+    overview = as_ada.get(reverse("annotation:study", args=[linking.uid])).text
     assert f"{address}?which=current&amp;for=programs" in overview
 
 
-def test_an_archive_holds_what_people_read_and_agreed_to(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+def test_an_archive_holds_what_people_read_and_agreed_to(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
     study = make_linking_study(researcher=ada, annotators=[ben, cleo], people_per_item=2)
     Haystack.objects.update(content_sha256="0123456789abcdef")
-    files = archive_of(study, login(ada))
+    files = archive_of(study, as_ada)
     assert "guidelines/1.md" in files
     assert "consent/1.md" in files
     manifest = json.loads(files["manifest.json"])
@@ -142,22 +138,22 @@ def test_an_archive_holds_what_people_read_and_agreed_to(ada: Any, ben: Any, cle
     assert label_task(study, ben)
 
 
-def test_a_writing_study_has_its_sessions(ada: Any, ben: Any, login: Any) -> None:
+def test_a_writing_study_has_its_sessions(ada: Any, as_ada: Any, ben: Any) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben])
     task = make_assignment(annotator=ben, study=study)
     session = make_session(
         assignment=task, state=Session.State.SUBMITTED, revisions=[(300_000, "- It leaves. [1]")]
     )
     fill_missing(session=session, now=timezone.now())
-    files = archive_of(study, login(ada))
+    files = archive_of(study, as_ada)
     assert {"sessions.csv", "events.jsonl", "revisions.jsonl.gz", "snapshots.jsonl", "curve.csv"} <= files.keys()
     assert table(files["sessions.csv"])[0]["annotator"] == "annotator1"
     assert "Ben" not in files["sessions.csv"].decode() + files["README.md"].decode()
 
 
-def test_a_verified_dataset_imports_again(ada: Any, ben: Any, login: Any, tmp_path: Path) -> None:
+def test_a_verified_dataset_imports_again(ada: Any, as_ada: Any, ben: Any, tmp_path: Path) -> None:
     study = answered_study(ada, ben)
-    files = archive_of(study, login(ada))
+    files = archive_of(study, as_ada)
     assert {"dataset.jsonl", "dataset.jsonl.manifest.json", "key-points.csv", "labels-first.csv"} <= files.keys()
     n_kept = json.loads(files["dataset.jsonl.manifest.json"])["counts"]["key_points_kept"]
     path = tmp_path / "dataset.jsonl"
@@ -174,37 +170,36 @@ def answered_study(ada: Any, ben: Any) -> Study:
     return study
 
 
-def test_labels_made_elsewhere_come_back_as_they_went_in(ada: Any, login: Any, tmp_path: Path) -> None:
+def test_labels_made_elsewhere_come_back_as_they_went_in(as_ada: Any, tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     path.write_text("annotator,item,label,cluster,links\nxena,1,yes,a,2;3\nyuri,1,no,a,\nxena,2,=no,b,\n")
     output_of("import_labels", path, "--study", "Elsewhere", "--categories", "yes,no,=no", "--researcher", "ada")
-    files = archive_of(Study.objects.get(name="Elsewhere"), login(ada))
+    files = archive_of(Study.objects.get(name="Elsewhere"), as_ada)
     rows = table(files["labels.csv"])
     assert [(row["annotator"], row["item"], row["label"], row["links"]) for row in rows] == [
         ("annotator1", "1", "yes", "2;3"), ("annotator2", "1", "no", ""), ("annotator1", "2", "=no", ""),
     ]  # fmt: skip
     about = json.loads(files["manifest.json"])["study"]
     assert (about["hourly_rate"], about["currency"]) == (None, None)
-    assert login(ada).get(reverse("annotation:study-archive", args=[Study.objects.get().uid])).status_code == 200
+    assert as_ada.get(reverse("annotation:study-archive", args=[Study.objects.get().uid])).status_code == 200
 
 
-def test_an_empty_study_has_an_archive_too(ada: Any, login: Any) -> None:
+def test_an_empty_study_has_an_archive_too(ada: Any, as_ada: Any) -> None:
     study = Study.objects.create(name="東京 <script>alert(1)</script>", kind="linking", created_at=timezone.now())
     study.researchers.add(ada)
-    files = archive_of(study, login(ada))
+    files = archive_of(study, as_ada)
     assert files["annotated-summaries.json"] == b"[]\n"
-    page = login(ada).get(reverse("annotation:study-archive", args=[study.uid])).text
+    page = as_ada.get(reverse("annotation:study-archive", args=[study.uid])).text
     assert "<script>alert" not in page
 
 
 def test_without_an_extension_that_writes_methods_an_archive_has_none(
-    linking: Study, ada: Any, login: Any, monkeypatch: pytest.MonkeyPatch
+    linking: Study, as_ada: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(archive, "_methods", [archive.Methods()])
-    client = login(ada)
-    files = archive_of(linking, client)
+    files = archive_of(linking, as_ada)
     assert "methods.md" not in files
-    page = client.get(reverse("annotation:study-archive", args=[linking.uid])).text
+    page = as_ada.get(reverse("annotation:study-archive", args=[linking.uid])).text
     for text in (page, files["README.md"].decode(), files["croissant.json"].decode()):
         assert "methods" not in text.lower()
 
@@ -222,9 +217,9 @@ def test_downloads_are_its_researchers_and_noted(linking: Study, ada: Any, ben: 
     ]  # fmt: skip
 
 
-def test_a_licence_that_is_too_long_is_refused(linking: Study, ada: Any, login: Any) -> None:
+def test_a_licence_that_is_too_long_is_refused(linking: Study, as_ada: Any) -> None:
     address = reverse("annotation:study-archive-file", args=[linking.uid])
-    response = login(ada).get(address, {"licence": "x" * 2_001})
+    response = as_ada.get(address, {"licence": "x" * 2_001})
     assert response.status_code == 422
     assert "2000 characters" in response.text
     assert not AuditEvent.objects.filter(action="file.downloaded").exists()
@@ -243,24 +238,23 @@ def test_the_command_writes_the_same_archive(linking: Study, tmp_path: Path) -> 
     assert [path.name for path in tmp_path.iterdir()] == ["archive.zip"]
 
 
-def test_admins_find_everything_on_one_page(linking: Study, ada: Any, eve: Any, login: Any) -> None:
+def test_admins_find_everything_on_one_page(linking: Study, as_ada: Any, as_eve: Any) -> None:
     make_questions(n=1)
-    client = login(eve)
     address = reverse("annotation:exports")
-    page = client.get(address).text
+    page = as_eve.get(address).text
     for text in (linking.name, "The ferries", str(Haystack.objects.get().uid), "with people"):
         assert text in page
-    assert address in client.get("/").text
-    assert address not in login(ada).get("/").text
+    assert address in as_eve.get("/").text
+    assert address not in as_ada.get("/").text
     with_people = reverse("annotation:haystack-with-people", args=[Haystack.objects.get().uid])
-    assert client.get(with_people).status_code == 200
+    assert as_eve.get(with_people).status_code == 200
     assert AuditEvent.objects.filter(action="file.downloaded", detail__file__endswith="-with-people.json").exists()
 
 
-def test_the_page_of_exports_has_a_fixed_number_of_queries(eve: Any, login: Any) -> None:
-    client, address = login(eve), reverse("annotation:exports")
+def test_the_page_of_exports_has_a_fixed_number_of_queries(as_eve: Any) -> None:
+    address = reverse("annotation:exports")
     make_labelled_study(summaries=make_summaries(n=2))
-    assert cost_of(client, address) == 7
+    assert cost_of(as_eve, address) == 7
     for number in range(12):
         make_labelled_study(summaries=make_summaries(n=2, dataset=f"more-{number}"), name=f"More {number}")
-    assert cost_of(client, address) == 7
+    assert cost_of(as_eve, address) == 7

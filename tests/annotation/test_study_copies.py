@@ -150,23 +150,23 @@ def items_of(study: Study) -> list[Any]:
 
 
 @pytest.mark.parametrize("kind", [work.value for work in works()])
-def test_the_form_of_a_new_study_starts_with_every_setting_of_another(kind: str, ada: Any, login: Any) -> None:
-    client, create = login(ada), reverse("annotation:study-create", args=[kind])
+def test_the_form_of_a_new_study_starts_with_every_setting_of_another(kind: str, ada: Any, as_ada: Any) -> None:
+    create = reverse("annotation:study-create", args=[kind])
     posted, not_kept = POSTS[kind](ada), NOT_KEPT.get(kind, set())
-    empty = client.get(create).context["form"]
+    empty = as_ada.get(create).context["form"]
     names = empty.fields.keys() - NewStudyForm.base_fields.keys() - TrialFields.base_fields.keys() - not_kept
     assert posted.keys() - not_kept == names
     for name in names - AS_USUAL:
         assert empty.fields[name].has_changed(empty[name].value(), posted[name]), f"{name} is as in an empty form"
 
-    study = made_by(client, kind, posted)
-    form = client.get(create, {"from": study.uid}).context["form"]
+    study = made_by(as_ada, kind, posted)
+    form = as_ada.get(create, {"from": study.uid}).context["form"]
     shown = {name: form[name].value() for name in names}
     changed = {name for name in names if form.fields[name].has_changed(shown[name], posted[name])}
     assert {name: (posted[name], shown[name]) for name in changed} == {}
 
     again = made_by(
-        client, kind, {"name": "Again", **shown, **{name: posted[name] for name in not_kept & posted.keys()}}
+        as_ada, kind, {"name": "Again", **shown, **{name: posted[name] for name in not_kept & posted.keys()}}
     )
     plans = [model_to_dict(plan_of(one), exclude=["id", "study"]) for one in (study, again)]
     assert plans[0] == plans[1]
@@ -177,89 +177,87 @@ def test_the_form_of_a_new_study_starts_with_every_setting_of_another(kind: str,
     ("kind", "narrowed_by"), [("linking", ["systems", "subtopics"]), ("verification", ["domain"])]
 )
 def test_a_study_of_all_that_match_starts_another_of_all(
-    kind: str, narrowed_by: list[str], ada: Any, login: Any
+    kind: str, narrowed_by: list[str], ada: Any, as_ada: Any
 ) -> None:
-    client, create = login(ada), reverse("annotation:study-create", args=[kind])
+    create = reverse("annotation:study-create", args=[kind])
     posted = POSTS[kind](ada) | {"way": "all"}
     for name in (*narrowed_by, "retrievers", "category", "list_text"):
         posted.pop(name, None)
-    study = made_by(client, kind, posted)
-    form = client.get(create, {"from": study.uid}).context["form"]
+    study = made_by(as_ada, kind, posted)
+    form = as_ada.get(create, {"from": study.uid}).context["form"]
     assert form["way"].value() == "all"
     assert [form[name].value() for name in narrowed_by] == [[] for _name in narrowed_by]
 
 
 @pytest.mark.parametrize("kind", [work.value for work in works()])
-def test_a_study_without_items_or_without_a_plan_starts_another_too(kind: str, ada: Any, login: Any) -> None:
-    client, create = login(ada), reverse("annotation:study-create", args=[kind])
-    study = made_by(client, kind, POSTS[kind](ada))
-    told = client.get(reverse("annotation:study-clone", args=[study.uid])).content.decode()
+def test_a_study_without_items_or_without_a_plan_starts_another_too(kind: str, ada: Any, as_ada: Any) -> None:
+    create = reverse("annotation:study-create", args=[kind])
+    study = made_by(as_ada, kind, POSTS[kind](ada))
+    told = as_ada.get(reverse("annotation:study-clone", args=[study.uid])).content.decode()
     assert ("Its items, and with them any training and hidden gold" in told) is (kind != "writing")
-    client.post(reverse("annotation:study-clone", args=[study.uid]), {"name": "Copy"})
+    as_ada.post(reverse("annotation:study-clone", args=[study.uid]), {"name": "Copy"})
     copy = Study.objects.get(name="Copy")
     bare = Study.objects.create(name="Imported", kind=kind, created_at=study.created_at)
     bare.researchers.add(ada)
-    empty = client.get(create).context["form"]
+    empty = as_ada.get(create).context["form"]
     for source in (copy, bare):
-        form = client.get(create, {"from": source.uid}).context["form"]
+        form = as_ada.get(create, {"from": source.uid}).context["form"]
         for name in {"way", "with_systems", "with_people", "n_sample"} & form.fields.keys():
             assert form[name].value() == empty[name].value()
 
 
-def test_a_copy_gets_training_and_gold_with_its_first_summaries(ada: Any, login: Any) -> None:
-    client = login(ada)
+def test_a_copy_gets_training_and_gold_with_its_first_summaries(ada: Any, as_ada: Any) -> None:
     posted = linking(ada)
-    study = made_by(client, "linking", posted)
+    study = made_by(as_ada, "linking", posted)
     people = reverse("annotation:study-annotators", args=[study.uid])
-    assert 'name="n_gold"' not in client.get(people).content.decode()
+    assert 'name="n_gold"' not in as_ada.get(people).content.decode()
 
-    client.post(reverse("annotation:study-clone", args=[study.uid]), {"name": "Copy"})
+    as_ada.post(reverse("annotation:study-clone", args=[study.uid]), {"name": "Copy"})
     copy = Study.objects.get(name="Copy")
     people = reverse("annotation:study-annotators", args=[copy.uid])
-    page = client.get(people)
+    page = as_ada.get(people)
     assert 'name="n_gold"' in page.content.decode()
     assert page.context["form"]["pass_mark"].value() == 87.5
 
     wanted = {"action": "items", **posted, "pass_mark": "75"}
-    refused = client.post(people, wanted | {"n_gold": 9})
+    refused = as_ada.post(people, wanted | {"n_gold": 9})
     assert refused.status_code == 422
     assert "all insights of 2 are agreed on or decided" in refused.content.decode()
     assert not copy.label_items.exists()
 
-    assert client.post(people, wanted).status_code == 302
+    assert as_ada.post(people, wanted).status_code == 302
     assert [role for *_subject, role in items_of(copy)] == [role for *_subject, role in items_of(study)]
     copy.linking_plan.refresh_from_db()
     assert copy.linking_plan.pass_mark * 100 == 75
-    assert not {"n_gold", "pass_mark"} & client.get(people).context["form"].fields.keys()
+    assert not {"n_gold", "pass_mark"} & as_ada.get(people).context["form"].fields.keys()
     rows = Summary.objects.exclude(label_items__study=copy)
     more = {"action": "items", "way": "list", "list_text": rows[0].uid, "n_gold": 1}
-    assert client.post(people, more).status_code == 302
+    assert as_ada.post(people, more).status_code == 302
     assert copy.label_items.filter(role=LabelItem.Role.GOLD).count() == 1
 
 
-def test_without_agreed_answers_a_copy_says_so_and_keeps_its_pass_mark(ada: Any, login: Any) -> None:
-    client = login(ada)
-    study = made_by(client, "linking", linking(ada) | {"n_training": "", "n_gold": ""})
+def test_without_agreed_answers_a_copy_says_so_and_keeps_its_pass_mark(ada: Any, as_ada: Any) -> None:
+    study = made_by(as_ada, "linking", linking(ada) | {"n_training": "", "n_gold": ""})
     CoverageLabel.objects.all().delete()
-    client.post(reverse("annotation:study-clone", args=[study.uid]), {"name": "Copy"})
+    as_ada.post(reverse("annotation:study-clone", args=[study.uid]), {"name": "Copy"})
     copy = Study.objects.get(name="Copy")
     people = reverse("annotation:study-annotators", args=[copy.uid])
-    page = client.get(people).content.decode()
+    page = as_ada.get(people).content.decode()
     assert "there is none with labels yet" in page
     assert 'name="n_gold"' not in page
     rows = Summary.objects.all()
-    assert client.post(people, {"action": "items", "way": "list", "list_text": rows[0].uid}).status_code == 302
+    assert as_ada.post(people, {"action": "items", "way": "list", "list_text": rows[0].uid}).status_code == 302
     copy.linking_plan.refresh_from_db()
     assert copy.linking_plan.pass_mark * 100 == 87.5
 
 
-def test_what_cannot_be_added_to_a_study_is_said_in_its_form(ada: Any, ben: Any, login: Any) -> None:
+def test_what_cannot_be_added_to_a_study_is_said_in_its_form(ada: Any, as_ada: Any, ben: Any) -> None:
     study = make_rating_study(researcher=ada, annotators=[ben])
     bare = make_haystack(key="bare", title="Bare", n_documents=0, golds=())
     subtopic = bare.subtopics.create(number=1, key="bare-1", name="One", query="What?")
     subtopic.insights.create(number=1, key="bare-1-1", text="A fact.")
     make_summary(subtopic=subtopic)
     data = {"action": "items", "haystacks": [bare.pk], "with_systems": "on", "way": "all"}
-    answer = login(ada).post(reverse("annotation:study-annotators", args=[study.uid]), data)
+    answer = as_ada.post(reverse("annotation:study-annotators", args=[study.uid]), data)
     assert answer.status_code == 422
     assert "a chosen haystack has none" in answer.content.decode()

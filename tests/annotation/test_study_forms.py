@@ -30,10 +30,10 @@ from tests.makers import (
 )
 
 
-def test_a_researcher_sets_up_a_study_by_form(ada: Any, ben: Any, login: Any) -> None:
+def test_a_researcher_sets_up_a_study_by_form(ada: Any, as_ada: Any, ben: Any) -> None:
     haystack = make_haystack()
     data = form_data(haystacks=[haystack.pk], annotators=[annotator_of(ben).pk])
-    response = login(ada).post(reverse("annotation:study-create"), data)
+    response = as_ada.post(reverse("annotation:study-create"), data)
     study = Study.objects.get()
     assert response.headers["Location"] == reverse("annotation:study-assignments", args=[study.uid])
     assert study.writing_plan.subtopics.count() == 2
@@ -61,20 +61,20 @@ def test_a_researcher_sets_up_a_study_by_form(ada: Any, ben: Any, login: Any) ->
     ],
 )
 def test_wrong_settings_get_a_sentence_and_change_nothing(
-    ada: Any, login: Any, change: dict[str, Any], message: str
+    as_ada: Any, change: dict[str, Any], message: str
 ) -> None:
     haystack = make_haystack()
     data = form_data(**{"haystacks": [haystack.pk], **change})
-    response = login(ada).post(reverse("annotation:study-create"), data)
+    response = as_ada.post(reverse("annotation:study-create"), data)
     assert response.status_code == 422
     assert message in response.content.decode()
     assert not Study.objects.exists()
 
 
-def test_a_new_study_starts_with_the_paper_protocol_on_the_haystack_it_comes_from(ada: Any, login: Any) -> None:
+def test_a_new_study_starts_with_the_paper_protocol_on_the_haystack_it_comes_from(as_ada: Any) -> None:
     ferry, _other = make_haystack(), make_haystack(key="mole", title="The mole")
-    client, new = login(ada), reverse("annotation:study-create")
-    found = client.get(new, {"haystack": str(ferry.uid)}).context["form"]
+    new = reverse("annotation:study-create")
+    found = as_ada.get(new, {"haystack": str(ferry.uid)}).context["form"]
     chosen = {field.name: field.value() for field in found if field.name not in {"guidelines", "contact"}}
     assert (chosen["preset"], chosen["haystacks"], chosen["name"]) == (
         "paper",
@@ -82,21 +82,21 @@ def test_a_new_study_starts_with_the_paper_protocol_on_the_haystack_it_comes_fro
         f"Timed writing: {ferry.title}",
     )
     Study.objects.create(name=chosen["name"], kind="writing", created_at=NOW)
-    again = client.get(new, {"haystack": str(ferry.uid)}).context["form"]
+    again = as_ada.get(new, {"haystack": str(ferry.uid)}).context["form"]
     assert again["name"].value() == f"Timed writing: {ferry.title} (2)"
-    assert client.get(new).context["form"]["haystacks"].value() is None, "two to choose from"
-    assert client.get(new, {"haystack": "x"}).status_code == 404
+    assert as_ada.get(new).context["form"]["haystacks"].value() is None, "two to choose from"
+    assert as_ada.get(new, {"haystack": "x"}).status_code == 404
     sent = {name: value for name, value in chosen.items() if value not in (None, False)}
-    client.post(new, {**sent, "name": "As it came", "guidelines": "Write.", "subtopics": []})
+    as_ada.post(new, {**sent, "name": "As it came", "guidelines": "Write.", "subtopics": []})
     plan = Study.objects.get(name="As it came").writing_plan
     paper = WritingPlan(preset="paper", **dict.fromkeys(planning.AIDS, False))
     assert all(getattr(plan, name) == getattr(paper, name) for name in planning.SETTINGS)
 
 
-def test_a_study_is_set_up_assigned_and_opened_with_one_button(ada: Any, ben: Any, login: Any) -> None:
+def test_a_study_is_set_up_assigned_and_opened_with_one_button(as_ada: Any, ben: Any) -> None:
     haystack = make_haystack()
     sent = form_data(haystacks=[haystack.pk], annotators=[annotator_of(ben).pk], assign_now="on", then="open")
-    answer = login(ada).post(reverse("annotation:study-create"), sent, follow=True)
+    answer = as_ada.post(reverse("annotation:study-create"), sent, follow=True)
     study = Study.objects.get()
     assert (study.state, study.assignments.count()) == ("open", 1)
     assert "The study is open." in answer.content.decode()
@@ -104,48 +104,47 @@ def test_a_study_is_set_up_assigned_and_opened_with_one_button(ada: Any, ben: An
     again = form_data(
         haystacks=[haystack.pk], annotators=[annotator_of(ben).pk], assign_now="on", then="open", name="Again"
     )
-    answer = login(ada).post(reverse("annotation:study-create"), again, follow=True)
+    answer = as_ada.post(reverse("annotation:study-create"), again, follow=True)
     assert "Nobody has a task yet" in answer.content.decode()
     assert "Why not" in answer.content.decode()
     nobody = form_data(haystacks=[haystack.pk], assign_now="on", then="open", name="Nobody")
-    answer = login(ada).post(reverse("annotation:study-create"), nobody, follow=True)
+    answer = as_ada.post(reverse("annotation:study-create"), nobody, follow=True)
     assert (Study.objects.get(name="Nobody").state, "not open yet" in answer.content.decode()) == ("draft", True)
 
 
-def test_what_is_folded_is_summed_up_in_a_line_and_open_where_a_field_in_it_is_wrong(ada: Any, login: Any) -> None:
+def test_what_is_folded_is_summed_up_in_a_line_and_open_where_a_field_in_it_is_wrong(as_ada: Any) -> None:
     make_haystack()
-    client, new = login(ada), reverse("annotation:study-create")
-    form = client.get(new).context["form"]
+    new = reverse("annotation:study-create")
+    form = as_ada.get(new).context["form"]
     assert (form.is_open, form.items_open) == (False, False)  # there is one haystack, which is chosen
     assert "Paper protocol" in form.line
     assert "15,000 tokens" in form.line
     assert "Currency" not in form.line
-    wrong = client.post(new, form_data(token_budget="0", currency="euro"))
+    wrong = as_ada.post(new, form_data(token_budget="0", currency="euro"))
     assert wrong.context["form"].is_open
     assert wrong.text.count('<details class="fold" open>') == 1
     assert "Currency: euro" in wrong.context["form"].line
 
 
-def test_retrievers_to_choose_are_those_with_rankings_and_gaps_are_named(ada: Any, login: Any) -> None:
+def test_retrievers_to_choose_are_those_with_rankings_and_gaps_are_named(as_ada: Any) -> None:
     haystack, _other = make_haystack(), make_haystack(key="mole", title="The mole")
     RetrieverRanking.objects.create(subtopic=haystack.subtopics.get(number=1), retriever="bm25", scores={"1": 1.0})
-    client = login(ada)
-    assert b'<option value="bm25">' in client.get(reverse("annotation:study-create")).content
+    assert b'<option value="bm25">' in as_ada.get(reverse("annotation:study-create")).content
     data = form_data(haystacks=[haystack.pk], setting="ranking", retriever="bm25")
-    response = client.post(reverse("annotation:study-create"), data)
+    response = as_ada.post(reverse("annotation:study-create"), data)
     assert "no ranking for: Subtopic 2" in response.content.decode()
 
 
-def test_only_retrievers_that_ranked_every_chosen_subtopic_are_offered(ada: Any, login: Any) -> None:
+def test_only_retrievers_that_ranked_every_chosen_subtopic_are_offered(as_ada: Any) -> None:
     ferry, other = make_haystack(), make_haystack(key="mole", title="The mole")
     for haystack, name in ((ferry, "bm25"), (ferry, "random"), (other, "random"), (other, "vector")):
         for subtopic in haystack.subtopics.all():
             RetrieverRanking.objects.create(subtopic=subtopic, retriever=name, scores={"1": 1.0})
     RetrieverRanking.objects.create(subtopic=ferry.subtopics.get(number=1), retriever="partly", scores={"1": 1.0})
-    client, url = login(ada), reverse("annotation:study-takes", args=["writing"])
+    url = reverse("annotation:study-takes", args=["writing"])
 
     def offered(**chosen: Any) -> list[str]:
-        shown = client.post(url, form_data(**chosen)).context["form"].fields["retriever"].widget.choices
+        shown = as_ada.post(url, form_data(**chosen)).context["form"].fields["retriever"].widget.choices
         return [name for name, _words in shown if name]
 
     first, second = ferry.subtopics.order_by("number")
@@ -154,22 +153,20 @@ def test_only_retrievers_that_ranked_every_chosen_subtopic_are_offered(ada: Any,
     assert offered(subtopics=[first.pk]) == ["bm25", "partly", "random"]
     assert offered(haystacks=[other.pk], subtopics=[second.pk]) == ["random"]
     chosen = form_data(haystacks=[ferry.pk], retriever="bm25")
-    assert '<option value="bm25" selected>' in client.post(url, chosen).text
+    assert '<option value="bm25" selected>' in as_ada.post(url, chosen).text
     RetrieverRanking.objects.filter(retriever="random").delete()
-    answer = client.post(url, form_data(haystacks=[ferry.pk, other.pk]), headers={"HX-Request": "true"})
+    answer = as_ada.post(url, form_data(haystacks=[ferry.pk, other.pk]), headers={"HX-Request": "true"})
     assert "No retriever has ranked every chosen subtopic." in answer.content.decode()
 
 
 @pytest.mark.parametrize("retriever", ["vector", "unheard-of"])
-def test_a_retriever_that_the_haystack_lacks_is_refused_and_not_offered_again(
-    retriever: str, ada: Any, login: Any
-) -> None:
+def test_a_retriever_that_the_haystack_lacks_is_refused_and_not_offered_again(retriever: str, as_ada: Any) -> None:
     ferry, other = make_haystack(), make_haystack(key="mole", title="The mole")
     for haystack, name in ((ferry, "bm25"), (other, "vector")):
         for subtopic in haystack.subtopics.all():
             RetrieverRanking.objects.create(subtopic=subtopic, retriever=name, scores={"1": 1.0})
     data = form_data(haystacks=[ferry.pk], setting="ranking", retriever=retriever)
-    response = login(ada).post(reverse("annotation:study-create"), data)
+    response = as_ada.post(reverse("annotation:study-create"), data)
     assert response.status_code == 422
     assert not Study.objects.exists()
     page = response.content.decode()
@@ -178,7 +175,7 @@ def test_a_retriever_that_the_haystack_lacks_is_refused_and_not_offered_again(
     assert f'<option value="{retriever}"' not in page
 
 
-def test_a_frozen_study_keeps_showing_its_retriever(ada: Any, ben: Any, login: Any) -> None:
+def test_a_frozen_study_keeps_showing_its_retriever(ada: Any, as_ada: Any, ben: Any) -> None:
     haystack = make_haystack()
     first, second = haystack.subtopics.order_by("number")
     RetrieverRanking.objects.create(subtopic=first, retriever="bm25", scores={"1": 1.0})
@@ -186,49 +183,48 @@ def test_a_frozen_study_keeps_showing_its_retriever(ada: Any, ben: Any, login: A
         haystack=haystack, researcher=ada, annotators=[ben], setting="ranking", retriever="bm25"
     )
     make_session(assignment=make_assignment(study=study, annotator=ben))
-    client = login(ada)
-    shown = client.get(reverse("annotation:study-settings", args=[study.uid])).content.decode()
+    shown = as_ada.get(reverse("annotation:study-settings", args=[study.uid])).content.decode()
     url = f"{reverse('annotation:study-takes', args=['writing'])}?study={study.uid}"
-    fragment = client.post(url, {"subtopics": [first.pk, second.pk]}, headers={"HX-Request": "true"})
+    fragment = as_ada.post(url, {"subtopics": [first.pk, second.pk]}, headers={"HX-Request": "true"})
     for page in (shown, fragment.content.decode()):
         assert '<option value="bm25" selected>' in page
 
 
-def test_how_long_reading_takes_is_said_before_anything_is_stored(ada: Any, login: Any) -> None:
+def test_how_long_reading_takes_is_said_before_anything_is_stored(as_ada: Any) -> None:
     haystack = make_haystack(n_documents=3, words_per_document=4000, golds=[[[1, 2, 3]]])
     data = form_data(name="", haystacks=[haystack.pk], limit_minutes="50")
-    answer = login(ada).post(reverse("annotation:study-takes", args=["writing"]), data)
+    answer = as_ada.post(reverse("annotation:study-takes", args=["writing"]), data)
     assert answer.status_code == 200
     for said in ("Not enough time", "1 h 00 min", "1 subtopic of 1 haystack"):
         assert said.lower() in answer.text.lower()
     assert not Study.objects.exists()
 
 
-def test_the_preview_waits_until_its_own_fields_are_right(ada: Any, login: Any) -> None:
+def test_the_preview_waits_until_its_own_fields_are_right(as_ada: Any) -> None:
     data = form_data(haystacks=[make_haystack().pk], token_budget="many")
-    response = login(ada).post(
+    response = as_ada.post(
         reverse("annotation:study-takes", args=["writing"]), data, headers={"HX-Request": "true"}
     )
     assert "Choose subtopics" in response.content.decode()
 
 
-def test_frozen_settings_cannot_be_posted(ada: Any, ben: Any, login: Any) -> None:
+def test_frozen_settings_cannot_be_posted(ada: Any, as_ada: Any, ben: Any) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben])
     make_session(assignment=make_assignment(study=study, annotator=ben))
     subtopics = [subtopic.pk for subtopic in study.writing_plan.subtopics.all()]
     data = form_data(name="Renamed", subtopics=subtopics, limit_minutes="5", hourly_rate="99")
-    client, url = login(ada), reverse("annotation:study-settings", args=[study.uid])
-    assert "are frozen" in client.get(url).content.decode()
-    assert client.post(url, data).status_code == 302
+    url = reverse("annotation:study-settings", args=[study.uid])
+    assert "are frozen" in as_ada.get(url).content.decode()
+    assert as_ada.post(url, data).status_code == 302
     study.refresh_from_db()
     study.writing_plan.refresh_from_db()
     assert (study.name, study.hourly_rate, study.writing_plan.limit_ms) == ("Renamed", Decimal(25), 7_200_000)
 
 
-def test_saving_the_settings_keeps_oneself_as_researcher(ada: Any, login: Any) -> None:
+def test_saving_the_settings_keeps_oneself_as_researcher(ada: Any, as_ada: Any) -> None:
     study = make_writing_study(researcher=ada)
     subtopics = [subtopic.pk for subtopic in study.writing_plan.subtopics.all()]
-    login(ada).post(
+    as_ada.post(
         reverse("annotation:study-settings", args=[study.uid]), form_data(name="Renamed", subtopics=subtopics)
     )
     assert list(study.researchers.all()) == [ada]
@@ -273,11 +269,11 @@ def test_settings_that_somebody_changed_meanwhile_are_not_replaced_unseen(
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="threads share one SQLite connection here")
 @pytest.mark.django_db(transaction=True)
 def test_of_two_who_save_settings_at_once_the_second_is_refused(
-    ada: Any, eve: Any, login: Any, monkeypatch: pytest.MonkeyPatch
+    ada: Any, as_ada: Any, as_eve: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = make_linking_study(researcher=ada)
     url = reverse("annotation:study-settings", args=[study.uid])
-    clients = {"One": login(ada), "Two": login(eve)}
+    clients = {"One": as_ada, "Two": as_eve}
     sent = {name: {**form_data(name=name), "seen": seen_on(client, url)} for name, client in clients.items()}
     both_checked = Barrier(2)
 

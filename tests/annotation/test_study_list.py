@@ -83,23 +83,24 @@ def test_people_and_tasks_count_once_whatever_else_a_study_has(
         ]
 
 
-def test_the_queries_stay_the_same_with_more_studies_people_and_tasks(ada: Any, login: Any, now: datetime) -> None:
-    client = login(ada)
+def test_the_queries_stay_the_same_with_more_studies_people_and_tasks(
+    ada: Any, as_ada: Any, now: datetime
+) -> None:
     make_study(ada, "Ferry", now)
-    few = cost_of(client, ADDRESS)
+    few = cost_of(as_ada, ADDRESS)
     for name in ("Boats", "Piers", "Buoys"):
         fill(make_study(ada, name, now), n=20, now=now)
-    assert cost_of(client, ADDRESS, {"sort": "done"}) <= few <= 20
+    assert cost_of(as_ada, ADDRESS, {"sort": "done"}) <= few <= 20
 
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="counts the instructions of SQLite")
 def test_the_work_of_the_list_grows_with_its_rows_and_not_with_people_times_tasks(
-    ada: Any, login: Any, now: datetime
+    ada: Any, as_ada: Any, now: datetime
 ) -> None:
-    client, study = login(ada), make_study(ada, "Ferry", now)
+    study = make_study(ada, "Ferry", now)
 
     def work() -> int:
-        return steps(lambda: client.get(ADDRESS))
+        return steps(lambda: as_ada.get(ADDRESS))
 
     fill(study, n=20, now=now)
     small = work()

@@ -16,18 +16,18 @@ from tests.makers import NOW, annotator_of, make_assignment, make_haystack, make
 from tests.queries import cost_of
 
 
-def test_the_list_shows_own_studies_and_to_admins_all(ada: Any, eve: Any, login: Any) -> None:
+def test_the_list_shows_own_studies_and_to_admins_all(ada: Any, as_ada: Any, as_eve: Any) -> None:
     haystack = make_haystack()
     make_writing_study(haystack=haystack, name="Mine", researcher=ada)
     make_writing_study(haystack=haystack, name="Hers")
     make_writing_study(haystack=haystack, name="Old", researcher=ada, state="archived")
     url = reverse("annotation:studies")
-    seen = login(ada).get(url).content.decode()
+    seen = as_ada.get(url).content.decode()
     assert "Mine" in seen
     assert "Hers" not in seen
     assert "Old" not in seen
-    assert "Old" in login(ada).get(url + "?state=archived").content.decode()
-    assert "Hers" in login(eve).get(url).content.decode()
+    assert "Old" in as_ada.get(url + "?state=archived").content.decode()
+    assert "Hers" in as_eve.get(url).content.decode()
 
 
 def grow(study: Study, n: int) -> None:
@@ -43,27 +43,27 @@ def grow(study: Study, n: int) -> None:
     [("study", 20), ("study-assignments", 20), ("study-annotators", 17), ("study-settings", 20)],
 )
 def test_pages_of_a_study_ask_no_more_with_more_people(
-    ada: Any, ben: Any, login: Any, name: str, most: int
+    ada: Any, as_ada: Any, ben: Any, name: str, most: int
 ) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben])
-    client, url = login(ada), reverse(f"annotation:{name}", args=[study.uid])
+    url = reverse(f"annotation:{name}", args=[study.uid])
     grow(study, 12)
-    assert cost_of(client, url) <= most
+    assert cost_of(as_ada, url) <= most
 
 
-def test_a_long_list_of_studies_comes_in_pages(ada: Any, login: Any) -> None:
+def test_a_long_list_of_studies_comes_in_pages(ada: Any, as_ada: Any) -> None:
     Study.objects.bulk_create(
         Study(name=f"No. {n:03}", kind="writing", created_at=NOW, created_by=ada) for n in range(101)
     )
-    client, address = login(ada), reverse("annotation:studies")
-    first, second = client.get(address).text, client.get(address + "?page=2").text
+    address = reverse("annotation:studies")
+    first, second = as_ada.get(address).text, as_ada.get(address + "?page=2").text
     assert "Page 1 of 2" in first
     assert "No. 000" not in first
     assert "No. 000" in second
     assert "No. 001" not in second
 
 
-def test_the_overview_counts_time_and_cost_per_person(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+def test_the_overview_counts_time_and_cost_per_person(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben, cleo])
     make_session(
         assignment=make_assignment(study=study, annotator=ben, state="done"), state="submitted", acc_ms=5_400_000
@@ -71,123 +71,120 @@ def test_the_overview_counts_time_and_cost_per_person(ada: Any, ben: Any, cleo: 
     make_session(
         assignment=make_assignment(study=study, annotator=cleo, state="withdrawn"), state="voided", acc_ms=60_000
     )
-    text = login(ada).get(reverse("annotation:study", args=[study.uid])).content.decode()
+    text = as_ada.get(reverse("annotation:study", args=[study.uid])).content.decode()
     assert "1 h 30 min" in text
     assert "37.50 USD" in text
     assert "0.42 USD" in text
     assert "37.92 USD" in text
 
 
-def test_assigning_by_page_shows_first_and_gives_then(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+def test_assigning_by_page_shows_first_and_gives_then(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben, cleo])
-    client, url = login(ada), reverse("annotation:study-assign", args=[study.uid])
-    assert "Assign these 2 tasks" in client.get(url).content.decode()
+    url = reverse("annotation:study-assign", args=[study.uid])
+    assert "Assign these 2 tasks" in as_ada.get(url).content.decode()
     assert not Assignment.objects.exists()
-    client.post(url)
+    as_ada.post(url)
     assert Assignment.objects.count() == 2
-    assert "Too few annotators are eligible for these" in client.get(url).content.decode()
-    assert "1 or more." in client.get(url + "?max_tasks=-1").content.decode()
+    assert "Too few annotators are eligible for these" in as_ada.get(url).content.decode()
+    assert "1 or more." in as_ada.get(url + "?max_tasks=-1").content.decode()
 
 
-def test_the_assignments_page_says_why_somebody_is_not_eligible(ada: Any, ben: Any, login: Any) -> None:
+def test_the_assignments_page_says_why_somebody_is_not_eligible(ada: Any, as_ada: Any, ben: Any) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben])
     ben.groups.add(Group.objects.get(name="researcher"))
-    client = login(ada)
-    page = client.get(reverse("annotation:study-assignments", args=[study.uid])).content.decode()
+    page = as_ada.get(reverse("annotation:study-assignments", args=[study.uid])).content.decode()
     assert "Has a research role" in page
     assert "All subtopics." in page
     data = {"annotator": annotator_of(ben).pk, "subtopic": study.writing_plan.subtopics.first().pk}
-    refused = client.post(reverse("annotation:study-assign-one", args=[study.uid]), data)
+    refused = as_ada.post(reverse("annotation:study-assign-one", args=[study.uid]), data)
     assert refused.status_code == 422
     assert "The task was not assigned" in refused.content.decode()
     assert not Assignment.objects.exists()
 
 
-def test_a_task_is_given_and_withdrawn_by_hand_on_the_page(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+def test_a_task_is_given_and_withdrawn_by_hand_on_the_page(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben, cleo])
-    client = login(ada)
     data = {"annotator": annotator_of(ben).pk, "subtopic": study.writing_plan.subtopics.first().pk}
-    assert client.post(reverse("annotation:study-assign-one", args=[study.uid]), data).status_code == 302
+    assert as_ada.post(reverse("annotation:study-assign-one", args=[study.uid]), data).status_code == 302
     task = Assignment.objects.get()
     url = reverse("annotation:assignment-withdraw", args=[task.uid])
-    assert client.post(url, {"reason": ""}).status_code == 422
-    client.post(url, {"reason": "ill", "to": annotator_of(cleo).pk})
+    assert as_ada.post(url, {"reason": ""}).status_code == 422
+    as_ada.post(url, {"reason": "ill", "to": annotator_of(cleo).pk})
     assert Assignment.objects.live().get().annotator == annotator_of(cleo)
 
 
-def test_a_study_is_opened_and_deleted_on_its_pages(ada: Any, ben: Any, login: Any) -> None:
+def test_a_study_is_opened_and_deleted_on_its_pages(ada: Any, as_ada: Any, ben: Any) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben], state="draft")
-    client = login(ada)
-    client.post(reverse("annotation:study-state", args=[study.uid]), {"action": "open"})
+    as_ada.post(reverse("annotation:study-state", args=[study.uid]), {"action": "open"})
     study.refresh_from_db()
     assert study.state == "open"
-    client.post(reverse("annotation:study-state", args=[study.uid]), {"action": "burn"})
-    client.post(reverse("annotation:study-delete", args=[study.uid]))
+    as_ada.post(reverse("annotation:study-state", args=[study.uid]), {"action": "burn"})
+    as_ada.post(reverse("annotation:study-delete", args=[study.uid]))
     assert not Study.objects.exists()
 
 
-def test_new_guidelines_can_be_looked_at_before_they_are_saved(ada: Any, login: Any, now: datetime) -> None:
+def test_new_guidelines_can_be_looked_at_before_they_are_saved(ada: Any, as_ada: Any, now: datetime) -> None:
     study = make_writing_study(researcher=ada)
-    client, url = login(ada), reverse("annotation:study-guidelines-edit", args=[study.uid])
-    assert "<strong>two</strong>" in client.post(url, {"body": "Now **two**", "preview": "1"}).content.decode()
+    url = reverse("annotation:study-guidelines-edit", args=[study.uid])
+    assert "<strong>two</strong>" in as_ada.post(url, {"body": "Now **two**", "preview": "1"}).content.decode()
     assert study.guidelines.count() == 1
-    client.post(url, {"body": "Now **two**"})
+    as_ada.post(url, {"body": "Now **two**"})
     assert study.guidelines.order_by("-version").first().body == "Now **two**\n"
-    old = client.get(reverse("annotation:study-guidelines-version", args=[study.uid, 1])).content.decode()
+    old = as_ada.get(reverse("annotation:study-guidelines-version", args=[study.uid, 1])).content.decode()
     assert "Report what repeats." in old
 
 
 @pytest.mark.parametrize("text", ["guidelines", "consent"])
 def test_a_version_that_somebody_saved_meanwhile_is_not_replaced_unseen(
-    text: str, ada: Any, eve: Any, login: Any
+    text: str, ada: Any, as_ada: Any, as_eve: Any
 ) -> None:
     study = make_writing_study(researcher=ada)
     url = reverse("annotation:consent-edit")
     if text == "guidelines":
         url = reverse("annotation:study-guidelines-edit", args=[study.uid])
-    client, pattern = login(ada), r'name="seen" value="(\d+)"'
-    opened = re.search(pattern, client.get(url).content.decode())
+    pattern = r'name="seen" value="(\d+)"'
+    opened = re.search(pattern, as_ada.get(url).content.decode())
     assert opened is not None
-    login(eve).post(url, {"body": "By eve", "seen": opened[1]})
+    as_eve.post(url, {"body": "By eve", "seen": opened[1]})
     for more in ({"preview": "1"}, {}):
-        refused = client.post(url, {"body": "By **ada**", "seen": opened[1], **more})
+        refused = as_ada.post(url, {"body": "By **ada**", "seen": opened[1], **more})
         page = refused.content.decode()
         assert refused.status_code == 409
         assert "Somebody saved version" in page
         assert "By **ada**" in page
     again = re.search(pattern, page)
     assert again is not None
-    assert client.post(url, {"body": "By **ada**", "seen": again[1]}).status_code == 302
+    assert as_ada.post(url, {"body": "By **ada**", "seen": again[1]}).status_code == 302
 
 
-def test_people_are_added_limited_and_removed_on_the_pages(ada: Any, ben: Any, login: Any) -> None:
+def test_people_are_added_limited_and_removed_on_the_pages(ada: Any, as_ada: Any, ben: Any) -> None:
     study = make_writing_study(researcher=ada)
-    client, person = login(ada), annotator_of(ben)
-    client.post(reverse("annotation:study-annotators", args=[study.uid]), {"annotators": [person.pk]})
+    person = annotator_of(ben)
+    as_ada.post(reverse("annotation:study-annotators", args=[study.uid]), {"annotators": [person.pk]})
     member = study.memberships.get()
     limit = reverse("annotation:annotator-limit", args=[study.uid, person.uid])
-    assert client.post(limit, {"limit_minutes": "-3"}).status_code == 422
-    client.post(limit, {"limit_minutes": "1.5"})
+    assert as_ada.post(limit, {"limit_minutes": "-3"}).status_code == 422
+    as_ada.post(limit, {"limit_minutes": "1.5"})
     member.refresh_from_db()
     assert member.limit_ms == 90_000
-    client.post(reverse("annotation:annotator-remove", args=[study.uid, person.uid]), {"reason": "moved"})
+    as_ada.post(reverse("annotation:annotator-remove", args=[study.uid, person.uid]), {"reason": "moved"})
     member.refresh_from_db()
     assert member.left_at is not None
 
 
-def test_names_and_reasons_are_escaped(ada: Any, ben: Any, login: Any) -> None:
+def test_names_and_reasons_are_escaped(ada: Any, as_ada: Any, ben: Any) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben], name="<script>x</script>")
-    page = login(ada).get(reverse("annotation:study-assignments", args=[study.uid])).content.decode()
+    page = as_ada.get(reverse("annotation:study-assignments", args=[study.uid])).content.decode()
     assert "<script>x" not in page
     assert "&lt;script&gt;x" in page
 
 
-def test_a_haystack_without_documents_is_not_offered_for_writing(ada: Any, login: Any) -> None:
+def test_a_haystack_without_documents_is_not_offered_for_writing(as_ada: Any) -> None:
     ferry, bare = make_haystack(), make_haystack(key="bare", title="Only summaries", n_documents=0, golds=[[[]]])
-    client, new = login(ada), reverse("annotation:study-create")
-    assert [group["haystack"] for group in client.get(new).context["form"].corpora] == [ferry]
-    assert client.post(new, form_data(haystacks=[bare.pk])).status_code == 422
+    new = reverse("annotation:study-create")
+    assert [group["haystack"] for group in as_ada.get(new).context["form"].corpora] == [ferry]
+    assert as_ada.post(new, form_data(haystacks=[bare.pk])).status_code == 422
     assert not Study.objects.exists()
     for haystack, is_offered in ((ferry, True), (bare, False)):
-        page = client.get(reverse("benchmarks:haystack-detail", args=[haystack.uid])).text
+        page = as_ada.get(reverse("benchmarks:haystack-detail", args=[haystack.uid])).text
         assert (reverse("annotation:study-create", args=["writing"]) in page) is is_offered

@@ -79,11 +79,8 @@ def labelled(ada: Any, ben: Any, cleo: Any) -> Study:
 
 
 @pytest.mark.django_db
-def test_the_overview_shows_who_did_how_much_and_what_is_left(
-    labelled: Study, ada: Any, ben: Any, login: Any
-) -> None:
-    client = login(ada)
-    page = client.get(reverse("annotation:study", args=[labelled.uid]))
+def test_the_overview_shows_who_did_how_much_and_what_is_left(labelled: Study, as_ada: Any, ben: Any) -> None:
+    page = as_ada.get(reverse("annotation:study", args=[labelled.uid]))
     people, left = page.context["charts"]
     rows = [(row["series"], row["value"]) for row in people.rows]
     name = labelled.memberships.get(annotator=ben.annotator).pseudonym
@@ -95,25 +92,25 @@ def test_the_overview_shows_who_did_how_much_and_what_is_left(
     assert any(row["series"] == "expected" and row["high"] > 0 for row in left.rows)
     assert 'id="done-by-day"' in page.text
     rows_url = people.points[0].url
-    table = client.get(rows_url).context["table"]
+    table = as_ada.get(rows_url).context["table"]
     assert {task.annotator for task in table.data} == {ben.annotator}
-    csv = client.get(reverse("annotation:study-progress", args=[labelled.uid, "left-by-day.csv"]))
+    csv = as_ada.get(reverse("annotation:study-progress", args=[labelled.uid, "left-by-day.csv"]))
     assert b"expected" in b"".join(csv.streaming_content)  # type: ignore[attr-defined]
 
 
 @pytest.mark.django_db
 def test_a_closed_study_expects_nothing_and_one_without_work_has_no_charts(
-    labelled: Study, ada: Any, ben: Any, login: Any, now: datetime
+    labelled: Study, ada: Any, as_ada: Any, ben: Any, now: datetime
 ) -> None:
     Study.objects.filter(pk=labelled.pk).update(state=Study.State.CLOSED)
-    page = login(ada).get(reverse("annotation:study", args=[labelled.uid]))
+    page = as_ada.get(reverse("annotation:study", args=[labelled.uid]))
     assert {row["series"] for row in page.context["charts"][1].rows} == {"left"}
     other = make_writing_study(haystack=make_haystack(key="pier"), annotators=[ben], researcher=ada)
-    assert login(ada).get(reverse("annotation:study", args=[other.uid])).context["charts"] == []
+    assert as_ada.get(reverse("annotation:study", args=[other.uid])).context["charts"] == []
 
 
 def test_the_overview_of_label_work_asks_no_more_with_more_people(
-    ada: Any, ben: Any, cleo: Any, dot: Any, login: Any
+    ada: Any, as_ada: Any, ben: Any, cleo: Any, dot: Any
 ) -> None:
     texts = [make_summary(subtopic=one, text=f"- {one.number}") for one in make_haystack().subtopics.all()]
     few = make_linking_study(annotators=[ben], researcher=ada, summaries=texts, name="few")
@@ -121,84 +118,81 @@ def test_the_overview_of_label_work_asks_no_more_with_more_people(
         annotators=[ben, cleo, dot], researcher=ada, summaries=texts, name="many", people_per_item=3
     )
     LabelTask.objects.update(state="done", done_at=timezone.now(), n_answered=F("n_questions"))
-    of_few, of_many = (cost_of(login(ada), reverse("annotation:study", args=[study.uid])) for study in (few, many))
+    of_few, of_many = (cost_of(as_ada, reverse("annotation:study", args=[study.uid])) for study in (few, many))
     assert of_many <= of_few <= 20
 
 
-def test_label_work_says_who_was_seen_just_now(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+def test_label_work_says_who_was_seen_just_now(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
     study = make_linking_study(annotators=[ben, cleo], researcher=ada)
     now = timezone.now()
     for person, ago in ((ben, 10), (cleo, 300)):
         task = label_task(study, person)
         LabelTask.objects.filter(pk=task.pk).update(last_seen_at=now - timedelta(seconds=ago))
-    client = login(ada)
     address = reverse("annotation:study", args=[study.uid])
-    shown = client.get(address)
+    shown = as_ada.get(address)
     assert [one.name for one in shown.context["on_now"]] == [label_task(study, ben).annotator.label]
     assert "data-live" in shown.text
     assert "Not enough recent work to estimate" in shown.text
-    part = client.get(address, headers={"HX-Request": "true"}).text
+    part = as_ada.get(address, headers={"HX-Request": "true"}).text
     assert "<html" not in part
     assert 'id="live"' in part
     Study.objects.update(state="closed")
-    assert "data-live" not in client.get(address, headers={"HX-Request": "true"}).text
+    assert "data-live" not in as_ada.get(address, headers={"HX-Request": "true"}).text
 
 
-def test_nobody_is_at_work_where_answers_are_no_longer_saved(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+def test_nobody_is_at_work_where_answers_are_no_longer_saved(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
     study = make_linking_study(annotators=[ben, cleo], researcher=ada)
     study.label_tasks.update(last_seen_at=timezone.now())
-    client, address = login(ada), reverse("annotation:study", args=[study.uid])
-    assert len(client.get(address).context["on_now"]) == 2
+    address = reverse("annotation:study", args=[study.uid])
+    assert len(as_ada.get(address).context["on_now"]) == 2
     for state in ("closed", "archived", "draft"):
         Study.objects.update(state=state)
-        shown = client.get(address)
+        shown = as_ada.get(address)
         assert shown.context["on_now"] == []
         assert "At work now" not in shown.text
 
 
-def test_sessions_of_a_closed_study_run_on_and_are_shown(ada: Any, ben: Any, login: Any) -> None:
+def test_sessions_of_a_closed_study_run_on_and_are_shown(ada: Any, as_ada: Any, ben: Any) -> None:
     study = make_session(annotator=ben, state="paused").assignment.study
     assert study is not None
     study.researchers.add(ada)
     Study.objects.update(state="closed")
-    assert "At work now" in login(ada).get(reverse("annotation:study", args=[study.uid])).text
+    assert "At work now" in as_ada.get(reverse("annotation:study", args=[study.uid])).text
 
 
-def test_writing_says_how_many_minutes_are_left(ada: Any, ben: Any, login: Any) -> None:
+def test_writing_says_how_many_minutes_are_left(ada: Any, as_ada: Any, ben: Any) -> None:
     session = make_session(annotator=ben, state="paused")
     study = session.assignment.study
     assert study is not None
     study.researchers.add(ada)
-    [one] = login(ada).get(reverse("annotation:study", args=[study.uid])).context["on_now"]
+    [one] = as_ada.get(reverse("annotation:study", args=[study.uid])).context["on_now"]
     assert "paused" in one.note
     assert "left" in one.note
 
 
-def test_the_list_of_studies_sorts_and_filters(ada: Any, ben: Any, login: Any) -> None:
+def test_the_list_of_studies_sorts_and_filters(ada: Any, as_ada: Any, ben: Any) -> None:
     linking = make_linking_study(annotators=[ben], researcher=ada, name="A linking")
     haystack = linking.label_items.get(pk=linking.label_items.first().pk).summary.haystack  # type: ignore[union-attr]
     Study.objects.create(name="Z draft", kind="writing", created_by=ada, created_at=timezone.now())
-    client = login(ada)
 
     def names(**query: str) -> list[str]:
-        return [study.name for study in client.get(reverse("annotation:studies"), query).context["table"].data]
+        return [study.name for study in as_ada.get(reverse("annotation:studies"), query).context["table"].data]
 
     assert names(sort="name") == ["A linking", "Z draft"]
     assert names(sort="-name") == ["Z draft", "A linking"]
     assert names(kind="linking") == names(state="open") == names(on=str(haystack.uid)) == ["A linking"]
     assert names(q="draft") == ["Z draft"]
     assert names(on="no such set") == ["Z draft", "A linking"]
-    assert "Nothing matches these filters." in client.get(reverse("annotation:studies"), {"q": "xyz"}).text
+    assert "Nothing matches these filters." in as_ada.get(reverse("annotation:studies"), {"q": "xyz"}).text
 
 
-def test_people_of_an_overview_are_sorted_by_a_column(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+def test_people_of_an_overview_are_sorted_by_a_column(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
     study = make_linking_study(annotators=[ben, cleo], researcher=ada)
     for person, worked in ((ben, 60_000), (cleo, 3_600_000)):
         LabelTask.objects.filter(pk=label_task(study, person).pk).update(active_ms=worked)
-    client = login(ada)
 
     def people(sort: str) -> list[str]:
-        shown = client.get(reverse("annotation:study", args=[study.uid]), {"people-sort": sort})
+        shown = as_ada.get(reverse("annotation:study", args=[study.uid]), {"people-sort": sort})
         assert shown.text.count("aria-sort") == 1
         return [member.annotator.user.username for member, _cells in shown.context["tables"][0][3]]
 

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from django.http import QueryDict
-from django.test import Client
 from django.urls import reverse
 
 from annotation import kinds
@@ -34,14 +33,14 @@ def labelled(study: Study) -> str:
 
 
 def test_the_people_of_a_study_sort_by_their_limit_and_are_found_by_name(
-    ada: Any, ben: Any, cleo: Any, login: Any
+    ada: Any, as_ada: Any, ben: Any, cleo: Any
 ) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben, cleo])
     study.memberships.filter(annotator=annotator_of(cleo)).update(limit_ms=9_000_000)
-    client, url = login(ada), reverse("annotation:study-annotators", args=[study.uid])
+    url = reverse("annotation:study-annotators", args=[study.uid])
 
     def people(**query: str) -> list[str]:
-        rows = client.get(url, query).context["table"].data
+        rows = as_ada.get(url, query).context["table"].data
         return [row["member"].annotator.user.username for row in rows]
 
     assert people() == ["ben", "cleo"]
@@ -49,19 +48,19 @@ def test_the_people_of_a_study_sort_by_their_limit_and_are_found_by_name(
     assert people(sort="limit") == ["ben", "cleo"]
     assert people(q=annotator_of(cleo).label.upper()) == ["cleo"]
     assert people(q="annotator1") == ["ben"]
-    assert "Nobody matches." in client.get(url, {"q": "zz"}).text
+    assert "Nobody matches." in as_ada.get(url, {"q": "zz"}).text
 
 
 def test_assignments_sort_by_their_numbers_filter_by_person_and_state_and_have_pages(
-    ada: Any, ben: Any, cleo: Any, login: Any, monkeypatch: pytest.MonkeyPatch
+    ada: Any, as_ada: Any, ben: Any, cleo: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben, cleo], haystack=make_haystack())
     make_assignment(study=study, annotator=ben, n_words=50, ceiling={"recall": 0.5, "f1": 0.6})
     make_assignment(study=study, annotator=cleo, n_words=90, state="done")
-    client, url = login(ada), reverse("annotation:study-assignments", args=[study.uid])
+    url = reverse("annotation:study-assignments", args=[study.uid])
 
     def people(**query: str) -> list[str]:
-        return [task.annotator.user.username for task in client.get(url, query).context["tasks"].data]
+        return [task.annotator.user.username for task in as_ada.get(url, query).context["tasks"].data]
 
     assert people(sort="-words") == ["cleo", "ben"]
     assert people(sort="words") == ["ben", "cleo"]
@@ -69,38 +68,37 @@ def test_assignments_sort_by_their_numbers_filter_by_person_and_state_and_have_p
     assert people(sort="f1") == ["ben", "cleo"]
     assert people(state="done") == ["cleo"]
     assert people(annotator=annotator_of(ben).label) == ["ben"]
-    assert "No task matches these filters." in client.get(url, {"q": "no such"}).text
-    assert client.get(url, {"q": "<script>alert(1)</script>"}).text.count("<script>alert") == 0
+    assert "No task matches these filters." in as_ada.get(url, {"q": "no such"}).text
+    assert as_ada.get(url, {"q": "<script>alert(1)</script>"}).text.count("<script>alert") == 0
 
     monkeypatch.setattr(lists, "ON_A_PAGE", 1)
     number = re.compile(r'<td class="num">(50|90)</td>')
     for query, shown in (("sort=words", "50"), ("sort=words&page=2", "90"), ("sort=words&page=x", "50")):
-        assert number.findall(client.get(f"{url}?{query}").text) == [shown]
-    assert 'href="?sort=words&amp;page=2"' in client.get(f"{url}?sort=words").text
+        assert number.findall(as_ada.get(f"{url}?{query}").text) == [shown]
+    assert 'href="?sort=words&amp;page=2"' in as_ada.get(f"{url}?sort=words").text
 
 
-def test_each_table_of_verification_has_an_order_of_its_own(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+def test_each_table_of_verification_has_an_order_of_its_own(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
     study = make_verification_study(
         questions=make_questions(3), annotators=[ben, cleo], researcher=ada, for_all=True
     )
     say_all(study, ["AA", "AN", "xx", "AN", "Ax", "NA"])
-    client = login(ada)
 
     def names(query: str, task: str = "key_point") -> list[str]:
-        table = client.get(f"{labelled(study)}?scope=all&{query}").context["sheet"].table(f"{task}-persons")
+        table = as_ada.get(f"{labelled(study)}?scope=all&{query}").context["sheet"].table(f"{task}-persons")
         return [row.names[0] for row in sorted_table(table, QueryDict(query)).data]
 
     ben_name, cleo_name = annotator_of(ben).label, annotator_of(cleo).label
     assert names("key_point-persons-sort=-agree") == [ben_name, cleo_name]
     assert names("key_point-persons-sort=agree") == [cleo_name, ben_name]
     assert names("key_point-persons-sort=agree", "grounded") == [ben_name, cleo_name]
-    page = client.get(f"{labelled(study)}?scope=all&keep-persons-sort=-n").text
+    page = as_ada.get(f"{labelled(study)}?scope=all&keep-persons-sort=-n").text
     assert page.count("aria-sort") == 1
     assert 'href="?scope=all&amp;keep-persons-sort=n"' in page
 
 
 def test_verdicts_that_people_dispute_are_filtered_sorted_and_paged(
-    ada: Any, ben: Any, cleo: Any, login: Any
+    ada: Any, as_ada: Any, ben: Any, cleo: Any
 ) -> None:
     judge = make_judged(n=6, n_points=8)
     study = make([ben, cleo], judge, n=70, by=ada)
@@ -109,37 +107,37 @@ def test_verdicts_that_people_dispute_are_filtered_sorted_and_paged(
         for task in item.tasks.all():
             agrees = verdict != "no" and (task.annotator.user == ben or verdict == "neutral")
             say_pair(task, "no" if verdict == "yes" and not agrees else "yes" if not agrees else verdict)
-    client, url = login(ada), reverse("annotation:study-figures", args=[study.uid])
+    url = reverse("annotation:study-figures", args=[study.uid])
     names = [
-        row.names[0] for row in rows_shown(client, url, "against", against_sort="-accuracy") if not row.is_pinned
+        row.names[0] for row in rows_shown(as_ada, url, "against", against_sort="-accuracy") if not row.is_pinned
     ]
     assert names == [annotator_of(ben).label, annotator_of(cleo).label]
-    disputed = rows_shown(client, url, "disputed")
+    disputed = rows_shown(as_ada, url, "disputed")
     assert disputed[0].value("differing") == 2
     only = rows_shown(
-        client, url, "disputed", disputed_verdict="yes", disputed_system="beta", disputed_sort="point"
+        as_ada, url, "disputed", disputed_verdict="yes", disputed_system="beta", disputed_sort="point"
     )
     assert {(row.names[4], row.names[1]) for row in only} == {("yes", "beta")}
     assert 0 < len(only) < len(disputed)
-    assert [row.names[0] for row in rows_shown(client, url, "by-system", by_system_sort="-system")] == [
+    assert [row.names[0] for row in rows_shown(as_ada, url, "by-system", by_system_sort="-system")] == [
         "beta",
         "alpha",
     ]
-    page = client.get(url, {"disputed-verdict": "yes", "disputed-system": "beta"}).content.decode()
+    page = as_ada.get(url, {"disputed-verdict": "yes", "disputed-system": "beta"}).content.decode()
     assert page.count('<td class="name">beta</td>') == len(only)
 
 
 def test_an_overview_names_its_columns_so_that_an_address_stays_true(
-    ada: Any, ben: Any, cleo: Any, login: Any
+    ada: Any, as_ada: Any, ben: Any, cleo: Any
 ) -> None:
     study = make_verification_study(
         questions=make_questions(3), annotators=[ben, cleo], researcher=ada, for_all=True
     )
     say_all(study, ["AA", "AN", "xx", "AN", "Ax", "NA"])
-    client, url = login(ada), reverse("annotation:study", args=[study.uid])
+    url = reverse("annotation:study", args=[study.uid])
 
     def people(query: str) -> list[Annotator]:
-        shown = client.get(f"{url}?{query}").context["tables"]
+        shown = as_ada.get(f"{url}?{query}").context["tables"]
         tables = {table.name: rows for table, _shown, _head, rows in shown}
         return [member.annotator for member, _cells in tables["answers"]]
 
@@ -165,11 +163,10 @@ def tabs(html: str, css: str) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", ["writing", "linking", "verification"])
-def test_each_page_of_a_study_stands_under_one_part(kind: str, ada: Any, ben: Any, login: Any) -> None:
+def test_each_page_of_a_study_stands_under_one_part(kind: str, ada: Any, as_ada: Any, ben: Any) -> None:
     study = study_of(kind, ada, ben)
-    client = login(ada)
     for tab in kinds.kind_named(kind).all_tabs:
-        html = client.get(reverse(tab.page, args=[study.uid])).content.decode()
+        html = as_ada.get(reverse(tab.page, args=[study.uid])).content.decode()
         assert tabs(html, "tabs") == ["Overview", "People", "Work", "Results", "Data", "Settings"]
         head = html[html.index('class="tabs"') :]
         marked = CURRENT.findall(head[: head.index("</nav>")])
@@ -178,9 +175,9 @@ def test_each_page_of_a_study_stands_under_one_part(kind: str, ada: Any, ben: An
         assert not pages or str(tab.label) in pages
 
 
-def test_labels_made_elsewhere_have_results_and_data(ada: Any, login: Any) -> None:
+def test_labels_made_elsewhere_have_results_and_data(ada: Any, as_ada: Any) -> None:
     study = Study.objects.create(name="Elsewhere", kind="external", created_by=ada, created_at="2026-01-01T00:00Z")
-    html = login(ada).get(reverse("annotation:study-archive", args=[study.uid])).content.decode()
+    html = as_ada.get(reverse("annotation:study-archive", args=[study.uid])).content.decode()
     assert tabs(html, "tabs") == ["Results", "Data"]
 
 
@@ -190,16 +187,15 @@ def linking(ada: Any, ben: Any, cleo: Any) -> Study:
 
 
 def test_tasks_of_label_work_are_sorted_and_filtered(
-    linking: Study, ada: Any, ben: Any, cleo: Any, login: Any, django_assert_max_num_queries: Any
+    linking: Study, as_ada: Any, ben: Any, cleo: Any, django_assert_max_num_queries: Any
 ) -> None:
     first, other = label_task(linking, ben), label_task(linking, cleo)
     LabelTask.objects.filter(pk=first.pk).update(is_flagged=True, comment="half a sentence", active_ms=9_000)
     LabelTask.objects.filter(pk=other.pk).update(active_ms=5_000, comment="fine")
-    client: Client = login(ada)
     address = reverse("annotation:study-work", args=[linking.uid])
 
     def found(**query: str) -> list[int]:
-        return [task.pk for task in client.get(address, query).context["table"].data]
+        return [task.pk for task in as_ada.get(address, query).context["table"].data]
 
     assert found(sort="-time")[:2] == [first.pk, other.pk]
     assert found(remarks="flagged") == [first.pk]
@@ -209,14 +205,14 @@ def test_tasks_of_label_work_are_sorted_and_filtered(
         linking.label_tasks.filter(annotator=other.annotator).values_list("pk", flat=True)
     )
     with django_assert_max_num_queries(14):
-        html = client.get(address).content.decode()
+        html = as_ada.get(address).content.decode()
     assert "half a sentence" in html
-    assert "Nothing matches these filters." in client.get(address, {"q": "nothing"}).content.decode()
+    assert "Nothing matches these filters." in as_ada.get(address, {"q": "nothing"}).content.decode()
 
 
 @pytest.mark.parametrize("query", ["", "sort=-time", "sort=seen&page=20", "state=todo&q=half", "remarks=comment"])
 def test_the_list_of_tasks_reads_one_page_of_them(
-    ada: Any, ben: Any, login: Any, now: Any, django_assert_max_num_queries: Any, query: str
+    ada: Any, as_ada: Any, ben: Any, now: Any, django_assert_max_num_queries: Any, query: str
 ) -> None:
     study = make_linking_study(annotators=[ben], researcher=ada)
     task = study.label_tasks.select_related("item")[0]
@@ -234,8 +230,8 @@ def test_the_list_of_tasks_reads_one_page_of_them(
         )
         for n, person in enumerate(people)
     )
-    client, address = login(ada), reverse("annotation:study-work", args=[study.uid])
+    address = reverse("annotation:study-work", args=[study.uid])
     with django_assert_max_num_queries(20):
-        shown = client.get(f"{address}?{query}")
+        shown = as_ada.get(f"{address}?{query}")
     assert shown.status_code == 200
     assert len(shown.context["table"].page.object_list) == 100

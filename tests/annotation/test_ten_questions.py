@@ -81,11 +81,11 @@ def study(ada: Any, ben: Any, cleo: Any) -> Study:
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_ten_questions_are_answered_within_two_clicks(question: str, study: Study, ada: Any, login: Any) -> None:
+def test_ten_questions_are_answered_within_two_clicks(question: str, study: Study, as_ada: Any) -> None:
     clicks, answer = QUESTIONS[question]
     assert len(clicks) <= 2
-    client, address = login(ada), reverse("annotation:study", args=[study.uid])
-    html = client.get(address).text
+    address = reverse("annotation:study", args=[study.uid])
+    html = as_ada.get(address).text
     for words in clicks:
-        address, html = follow(client, address, words)
+        address, html = follow(as_ada, address, words)
     assert answer in flat(html)

@@ -46,20 +46,19 @@ def test_who_ends_below_the_level_is_censored_and_not_taken_for_slow(people: Stu
     assert rows["people"]["time_to_score"] is None
 
 
-def test_all_ways_of_reading_it_say_the_same(people: Study, ada: Any, login: Any) -> None:
-    client = login(ada)
+def test_all_ways_of_reading_it_say_the_same(people: Study, as_ada: Any) -> None:
     rows = json.loads(report("--intervals", "--json"))
     expected = next(row for row in rows if row["system"] == "heron")["time_to_score"]["90"]["value"]
-    assert client.get(f"{PAGE}files/leaderboard.json").json() == rows
-    page = client.get(PAGE)
+    assert as_ada.get(f"{PAGE}files/leaderboard.json").json() == rows
+    page = as_ada.get(PAGE)
     table = page.context["sheet"].table("time-to-score")
     [row] = [row for row in table.rows if row.names[0] == "heron"]
     assert (row.number("minutes_to_90"), row.value("reached_90"), row.value("n")) == (expected, 1, 2)
     assert f"{expected:.0f}" in report()
-    text = client.get(f"{PAGE}figures/time-to-score.csv").getvalue().decode("utf-8-sig")
+    text = as_ada.get(f"{PAGE}figures/time-to-score.csv").getvalue().decode("utf-8-sig")
     cells = {one["system"]: one["minutes_to_90"] for one in csv.DictReader(io.StringIO(text))}
     assert float(cells["heron"]) == expected
-    text = b"".join(client.get(f"{PAGE}files/leaderboard.csv")).decode("utf-8-sig")
+    text = b"".join(as_ada.get(f"{PAGE}files/leaderboard.csv")).decode("utf-8-sig")
     [long] = [
         one
         for one in csv.DictReader(io.StringIO(text))
@@ -73,53 +72,49 @@ def survival(page: Any) -> list[Any]:
     return [chart for chart in page.context["sheet"].charts if chart.name == "survival"]
 
 
-def test_the_curves_of_a_system_stand_where_it_is_compared_with_people(
-    people: Study, ada: Any, login: Any
-) -> None:
-    client = login(ada)
+def test_the_curves_of_a_system_stand_where_it_is_compared_with_people(people: Study, as_ada: Any) -> None:
     [row] = [
-        row for row in client.get(PAGE).context["sheet"].table("time-to-score").rows if row.names[0] == "heron"
+        row for row in as_ada.get(PAGE).context["sheet"].table("time-to-score").rows if row.names[0] == "heron"
     ]
-    page = client.get(row.url.removesuffix("#time"))
+    page = as_ada.get(row.url.removesuffix("#time"))
     [chart] = survival(page)
     assert 'id="time"' in page.text
     assert "heron" in chart.title
     [sessions] = {point.url for point in chart.points}
     address = sessions.removesuffix("#sessions")
     assert address != sessions
-    assert client.get(address).context["study"] == people
-    assert 'id="sessions"' in client.get(address).text
+    assert as_ada.get(address).context["study"] == people
+    assert 'id="sessions"' in as_ada.get(address).text
     level = [one for one in chart.rows if one["series"] == "90 % of its score"]
     assert [(one["x"], one["value"]) for one in level] == [(0, 100), (25, 50), (120, 50), (25, 50)], (
         "Ben's end last"
     )
-    svg = client.get(
+    svg = as_ada.get(
         page.context["files_url"] + "survival.svg" + "?" + row.url.split("?")[1].removesuffix("#time")
     )
     assert svg["Content-Type"] == "image/svg+xml"
-    alone = client.get(row.url.removesuffix("#time").replace("&b=", "&c="))
+    alone = as_ada.get(row.url.removesuffix("#time").replace("&b=", "&c="))
     assert survival(alone) == []
 
 
 def test_the_best_system_stands_across_the_curves_with_the_minute_that_people_reach_it(
-    ada: Any, ben: Any, cleo: Any, login: Any, now: datetime
+    ada: Any, as_ada: Any, ben: Any, cleo: Any, now: datetime
 ) -> None:
     study = make_writing_study(haystack=make_haystack(), researcher=ada, annotators=[ben, cleo])
     written(ben, study, BOTH, now=now)
     written(cleo, study, BOTH, now=now)
-    client = login(ada)
     address = reverse("annotation:study-results", args=[study.uid])
-    [chart] = client.get(address).context["sheet"].charts
+    [chart] = as_ada.get(address).context["sheet"].charts
     assert not [row for row in chart.rows if row.get("group") == "system"], "no system has been judged"
     judged(study, now=now)
-    sheet = client.get(address).context["sheet"]
+    sheet = as_ada.get(address).context["sheet"]
     [chart] = sheet.charts
     lines = {row["panel"]: row for row in chart.rows if row.get("group") == "system"}
     assert {row["series"] for row in lines.values()} == {"heron"}
     assert "heron · all documents: joint score reached at 30 min" in chart.subtitle
-    board = client.get("/leaderboard/").context["board"]
+    board = as_ada.get("/leaderboard/").context["board"]
     heron = board.line("heron", "full-ctxt")
-    first = {row["system"]: row for row in client.get(address + "figures.json").json()["systems"]}
+    first = {row["system"]: row for row in as_ada.get(address + "figures.json").json()["systems"]}
     assert 100 * first["heron"]["joint"] == pytest.approx(lines["Joint"]["value"])
     assert 0 < lines["Joint"]["value"] <= 100
     assert first["heron"]["reached_at"]["joint"] == pytest.approx(heron.minutes.value)

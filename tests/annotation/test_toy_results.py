@@ -89,18 +89,17 @@ def url(study: Study, name: str = "") -> str:
 
 
 def test_its_page_shows_people_judges_and_how_each_person_worked(
-    ada: Any, ben: Any, cleo: Any, login: Any, django_assert_max_num_queries: Any
+    ada: Any, as_ada: Any, ben: Any, cleo: Any, django_assert_max_num_queries: Any
 ) -> None:
     study = graded((ben, cleo), by=ada)
-    client = login(ada)
     assert kind_named("grading").results_page == "annotation:study-figures"
-    client.get(url(study))
+    as_ada.get(url(study))
     with django_assert_max_num_queries(20):
-        answer = client.get(url(study))
+        answer = as_ada.get(url(study))
     shown = flat(answer.content.decode())
     for words in ("People agree most on “", "Doubts", "Each person"):
         assert words in shown
-    assert "owl agrees with people" in client.get(url(study), {"view": "judges"}).text
+    assert "owl agrees with people" in as_ada.get(url(study), {"view": "judges"}).text
     sheet = answer.context["sheet"]
     keys = {table.key for table in sheet.tables}
     assert keys >= {
@@ -122,32 +121,31 @@ def test_its_page_shows_people_judges_and_how_each_person_worked(
     assert sum(given["Cleo"].value(level) for level in LEVELS) == n
 
 
-def test_its_figures_are_files_under_pseudonyms(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+def test_its_figures_are_files_under_pseudonyms(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
     study = graded((ben, cleo), by=ada)
-    client = login(ada)
-    plain = client.get(url(study, "figures.json")).json()
+    plain = as_ada.get(url(study, "figures.json")).json()
     people = plain["questions"]["grade"]["people"]
     assert (people["percent"], people["annotators"]) == (0.8, ["annotator1", "annotator2"])
     assert [row["judge"] for row in plain["questions"]["grade"]["judges"]] == ["owl"]
     assert [row["annotator"] for row in plain["annotators"]] == ["annotator1", "annotator2"]
-    whole = _rows(client.get(url(study, "figures.csv")))
+    whole = _rows(as_ada.get(url(study, "figures.csv")))
     found = {(row["part"], row["row"], row["figure"]): row["value"] for row in whole}
     assert found["grade-pairs", "annotator1 | annotator2", "percent"] == "0.8"
     assert float(found["speed", "annotator2", "median"]) == 12
-    (pair,) = _rows(client.get(url(study, "grade-pairs.csv")))
+    (pair,) = _rows(as_ada.get(url(study, "grade-pairs.csv")))
     assert (pair["a"], pair["b"], pair["percent"]) == ("annotator1", "annotator2", "0.8")
-    tex = client.get(url(study, "grade-pairs.tex")).getvalue().decode()
+    tex = as_ada.get(url(study, "grade-pairs.tex")).getvalue().decode()
     assert "80.0" in tex
     assert "annotator1" in tex
-    drawn = client.get(url(study, "grade-forest.svg"))
+    drawn = as_ada.get(url(study, "grade-forest.svg"))
     assert (drawn.status_code, drawn.headers["Content-Type"]) == (200, "image/svg+xml")
     assert b"owl" in drawn.content
     if is_available():
         import pyarrow.parquet as pq
 
-        table = pq.read_table(io.BytesIO(client.get(url(study, "figures.parquet")).getvalue()))
+        table = pq.read_table(io.BytesIO(as_ada.get(url(study, "figures.parquet")).getvalue()))
         assert table.num_rows == len(whole)
-    assert client.get(url(study, "nothing.csv")).status_code == 404
+    assert as_ada.get(url(study, "nothing.csv")).status_code == 404
     everything = json.dumps(plain) + json.dumps(whole) + tex
     assert "Ben" not in everything
     assert "Cleo" not in everything
@@ -157,7 +155,7 @@ def _rows(answer: Any) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(answer.getvalue().decode().lstrip("\ufeff"))))
 
 
-def test_card_headline_and_console_follow(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+def test_card_headline_and_console_follow(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
     study = graded((ben, cleo), by=ada)
     headline = HEADLINE.compute(OfStudy(study.pk))
     assert (headline.n_people, headline.n_judges) == (2, 1)
@@ -171,7 +169,7 @@ def test_card_headline_and_console_follow(ada: Any, ben: Any, cleo: Any, login: 
     assert "annotator1" in shown
     assert "Ben" not in shown
     told = json_of("report", "results", "--study", study.uid)
-    in_file = login(ada).get(url(study, "figures.json")).json()
+    in_file = as_ada.get(url(study, "figures.json")).json()
     del in_file["data_version"]
     assert told == in_file
 
@@ -186,23 +184,22 @@ def test_a_kind_without_results_says_that_it_has_no_such_report(
         call_command("report", "results", "--study", "Grades")
 
 
-def test_without_judges_people_are_drawn_in_pairs(ada: Any, ben: Any, cleo: Any, dot: Any, login: Any) -> None:
+def test_without_judges_people_are_drawn_in_pairs(ada: Any, as_ada: Any, ben: Any, cleo: Any, dot: Any) -> None:
     study = graded((ben, cleo, dot), by=ada, judge="")
-    client = login(ada)
-    sheet = client.get(url(study)).context["sheet"]
+    sheet = as_ada.get(url(study)).context["sheet"]
     assert [chart.name for chart in sheet.charts] == ["grade-each-pair", "doubt-each-pair"]
     assert sheet.table("grade-judges") is None
-    rows = _rows(client.get(url(study, "grade-each-pair.csv")))
+    rows = _rows(as_ada.get(url(study, "grade-each-pair.csv")))
     assert len(rows) == 3
     chart = CARD.compute(OfStudy(study.pk)).chart
     assert chart is not None
     assert chart.title == "Agreement of annotators"
 
 
-def test_before_the_first_answer_the_page_says_so(ada: Any, ben: Any, login: Any) -> None:
+def test_before_the_first_answer_the_page_says_so(ada: Any, as_ada: Any, ben: Any) -> None:
     study = make_linking_study(haystack=make_haystack(), annotators=[ben], researcher=ada)
     Study.objects.filter(pk=study.pk).update(kind=KIND.value)
-    assert b"There are no answers yet" in login(ada).get(url(study)).content
+    assert b"There are no answers yet" in as_ada.get(url(study)).content
     assert HEADLINE.compute(OfStudy(study.pk)).n_items == 0
     assert CARD.compute(OfStudy(study.pk)).chart is None
 
@@ -220,46 +217,45 @@ def test_results_of_labels_need_either_tables_or_questions() -> None:
         LabelResults(labels=lambda study: {})
 
 
-def test_the_archive_holds_the_figures_of_the_page(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+def test_the_archive_holds_the_figures_of_the_page(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
     study = graded((ben, cleo), by=ada)
-    client = login(ada)
-    answer = client.get(reverse("annotation:study-archive-file", args=[study.uid]))
+    answer = as_ada.get(reverse("annotation:study-archive-file", args=[study.uid]))
     with zipfile.ZipFile(io.BytesIO(answer.getvalue())) as archive:
         plain = json.loads(archive.read("grades/figures.json"))
         in_csv = archive.read("grades/figures.csv").decode()
         sheet = archive.read("grades/README.md").decode()
-    in_file = client.get(url(study, "figures.json")).json()
+    in_file = as_ada.get(url(study, "figures.json")).json()
     del in_file["data_version"]
     assert plain == in_file
-    assert list(csv.DictReader(io.StringIO(in_csv))) == _rows(client.get(url(study, "figures.csv")))
+    assert list(csv.DictReader(io.StringIO(in_csv))) == _rows(as_ada.get(url(study, "figures.csv")))
     assert "figures.csv" in sheet
 
 
 def test_an_archive_waits_for_figures_that_a_worker_computes(
-    ada: Any, ben: Any, cleo: Any, login: Any, settings: Any, monkeypatch: pytest.MonkeyPatch
+    ada: Any, as_ada: Any, ben: Any, cleo: Any, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = graded((ben, cleo), by=ada)
-    client, address = login(ada), reverse("annotation:study-archive-file", args=[study.uid])
+    address = reverse("annotation:study-archive-file", args=[study.uid])
     settings.RESULTS_AT_ONCE = False
     monkeypatch.setattr(exports, "FILE_WAIT_S", 0)
     monkeypatch.setattr(stored, "enqueue", lambda *args: None)
-    assert client.get(address).status_code == 503
+    assert as_ada.get(address).status_code == 503
     stored.compute(uid=Result.objects.get(name="labels").uid, clock=lambda: NOW)
-    assert client.get(address).status_code == 503, "workers draw the charts, too"
+    assert as_ada.get(address).status_code == 503, "workers draw the charts, too"
     for drawing in Result.objects.filter(name="chart file"):
         stored.compute(uid=drawing.uid, clock=lambda: NOW)
-    assert client.get(address).status_code == 200
+    assert as_ada.get(address).status_code == 200
 
 
 def test_an_archive_says_why_there_are_no_figures(
-    ada: Any, ben: Any, cleo: Any, login: Any, monkeypatch: pytest.MonkeyPatch
+    ada: Any, as_ada: Any, ben: Any, cleo: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def cannot(self: Any, study: Study) -> Any:
         raise CannotCompute("The scale was changed.")
 
     study = graded((ben, cleo), by=ada)
     monkeypatch.setattr(LabelResults, "labels", cannot)
-    answer = login(ada).get(reverse("annotation:study-archive-file", args=[study.uid]))
+    answer = as_ada.get(reverse("annotation:study-archive-file", args=[study.uid]))
     with zipfile.ZipFile(io.BytesIO(answer.getvalue())) as archive:
         assert json.loads(archive.read("grades/figures.json")) == {"reason": "The scale was changed."}
         assert archive.read("grades/figures.csv").decode().startswith("part,row,figure")

@@ -34,52 +34,50 @@ from tests.makers import NOW, annotator_of, give_consent, label_task, label_url,
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_first_task_of_any_kind_leads_to_three_or_more_explained_answers_and_then_opens(
-    kind: str, ben: Any, cleo: Any, login: Any
+    kind: str, ben: Any, as_ben: Any, cleo: Any
 ) -> None:
     study = make_study(kind, ben, cleo)
-    client, task = login(ben), label_task(study, ben)
-    assert client.get(label_url("label-task", task)).url == address(study)
-    assert client.get(address(study)).url == address(study, 1)
-    page = client.get(address(study, 1)).content.decode()
+    task = label_task(study, ben)
+    assert as_ben.get(label_url("label-task", task)).url == address(study)
+    assert as_ben.get(address(study)).url == address(study, 1)
+    page = as_ben.get(address(study, 1)).content.decode()
     assert "Not paid and not timed." in page
     assert 'data-label-task="' + kind in page
-    replies = answer_all(client, study)
+    replies = answer_all(as_ben, study)
     assert len(replies) >= 3
     assert all("ight." in reply["feedback"] for reply in replies)
-    end = client.get(address(study)).content.decode()
+    end = as_ben.get(address(study)).content.decode()
     assert "You are ready" in end
-    assert client.get(label_url("label-task", task)).status_code == 200
+    assert as_ben.get(label_url("label-task", task)).status_code == 200
     trial = Trial.objects.get()
     assert (trial.n_right, trial.is_passed) == (trial.n_asked, True)
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_wrong_answer_is_told_with_the_expected_one_and_its_reason_and_the_first_counts(
-    kind: str, ben: Any, cleo: Any, login: Any
+    kind: str, ben: Any, as_ben: Any, cleo: Any
 ) -> None:
     study = make_study(kind, ben, cleo)
-    client = login(ben)
     [wrong, *_] = right_answers(study, 1, is_right=False)
     [right, *_] = right_answers(study, 1)
-    told = client.post(address(study, 1, "choice"), wrong, headers=JSON).json()["feedback"]
+    told = as_ben.post(address(study, 1, "choice"), wrong, headers=JSON).json()["feedback"]
     why = kind_of(kind).examples(1)[0].values
     reason = why["insight"][0]["why"] if kind == "linking" else why["why"]
     assert "xpected" in told
     assert reason in told
-    assert "ight." in client.post(address(study, 1, "choice"), right, headers=JSON).json()["feedback"]
+    assert "ight." in as_ben.post(address(study, 1, "choice"), right, headers=JSON).json()["feedback"]
     assert not any(row.is_right for row in Trial.objects.get().answers.all())
 
 
 def test_it_works_by_plain_forms_and_shows_after_reloading_what_was_answered(
-    ben: Any, cleo: Any, login: Any
+    ben: Any, as_ben: Any, cleo: Any
 ) -> None:
     study = make_study("validation", ben, cleo)
-    client = login(ben)
-    page = client.get(address(study, 1)).content.decode()
+    page = as_ben.get(address(study, 1)).content.decode()
     assert f'action="{address(study, 1, "choice")}"' in page
-    response = client.post(address(study, 1, "choice"), {"answer": "no"})
+    response = as_ben.post(address(study, 1, "choice"), {"answer": "no"})
     assert response.url == address(study, 1)
-    page = client.get(address(study, 1)).content.decode()
+    page = as_ben.get(address(study, 1)).content.decode()
     assert "✗ Not quite. Your answer: no. Expected answer: yes." in page
     assert 'class="feedback is-wrong" data-feedback' in page
     assert f'data-decides="{kind_of("validation").examples(1)[0].values["decides"]}"' in page
@@ -87,107 +85,106 @@ def test_it_works_by_plain_forms_and_shows_after_reloading_what_was_answered(
 
 
 def test_too_few_right_answers_lead_to_another_try_with_other_examples_and_then_to_a_kind_end(
-    ben: Any, cleo: Any, ada: Any, login: Any
+    ben: Any, as_ben: Any, cleo: Any, ada: Any, as_ada: Any
 ) -> None:
     study = make_study("validation", ben, cleo, share="0.6")
     study.researchers.add(ada)
-    client, task = login(ben), label_task(study, ben)
-    first = client.get(address(study, 1)).content.decode()
-    answer_all(client, study, is_right=False)
-    end = client.get(address(study)).content.decode()
+    task = label_task(study, ben)
+    first = as_ben.get(address(study, 1)).content.decode()
+    answer_all(as_ben, study, is_right=False)
+    end = as_ben.get(address(study)).content.decode()
     assert "Almost: try again" in end
     assert "60 %" in end
     assert all(each.values["point"] in unescape(end) for each in kind_of("validation").examples(1))
     assert end.count("Your answer: yes.") == 2
     assert "1 try left." in end
-    assert client.get(label_url("label-task", task)).url == address(study)
-    assert client.post(reverse("annotation:trial-again", args=[study.uid])).url == address(study)
-    assert client.get(address(study)).url == address(study, 1)
-    again = client.get(address(study, 1)).content.decode()
+    assert as_ben.get(label_url("label-task", task)).url == address(study)
+    assert as_ben.post(reverse("annotation:trial-again", args=[study.uid])).url == address(study)
+    assert as_ben.get(address(study)).url == address(study, 1)
+    again = as_ben.get(address(study, 1)).content.decode()
     assert "honeybees" in first
     assert "honeybees" not in again
-    answer_all(client, study, is_right=False)
-    assert "This study is not for you this time" in client.get(address(study)).content.decode()
-    assert client.post(reverse("annotation:trial-again", args=[study.uid])).status_code == 302
+    answer_all(as_ben, study, is_right=False)
+    assert "This study is not for you this time" in as_ben.get(address(study)).content.decode()
+    assert as_ben.post(reverse("annotation:trial-again", args=[study.uid])).status_code == 302
     assert Trial.objects.count() == 2
 
-    people = login(ada).get(reverse("annotation:study-annotators", args=[study.uid])).content.decode()
+    people = as_ada.get(reverse("annotation:study-annotators", args=[study.uid])).content.decode()
     assert "not passed" in people
     assert "0 of 3" in people
     allow = reverse("annotation:trial-allow", args=[study.uid, ben.annotator.uid])
-    assert client.post(allow).status_code == 403
-    login(ada).post(allow)
-    assert "1 try left." in client.get(address(study)).content.decode()
-    client.post(reverse("annotation:trial-again", args=[study.uid]))
-    answer_all(client, study)
-    assert client.get(label_url("label-task", task)).status_code == 200
+    assert as_ben.post(allow).status_code == 403
+    as_ada.post(allow)
+    assert "1 try left." in as_ben.get(address(study)).content.decode()
+    as_ben.post(reverse("annotation:trial-again", args=[study.uid]))
+    answer_all(as_ben, study)
+    assert as_ben.get(label_url("label-task", task)).status_code == 200
 
 
 def test_where_no_share_is_asked_mistakes_are_told_and_one_tries_again_or_goes_on(
-    ben: Any, cleo: Any, login: Any
+    ben: Any, as_ben: Any, cleo: Any
 ) -> None:
     study = make_study("validation", ben, cleo)
-    client, task, again = login(ben), label_task(study, ben), reverse("annotation:trial-again", args=[study.uid])
-    answer_all(client, study, is_right=False)
-    end = client.get(address(study)).content.decode()
+    task, again = label_task(study, ben), reverse("annotation:trial-again", args=[study.uid])
+    answer_all(as_ben, study, is_right=False)
+    end = as_ben.get(address(study)).content.decode()
     assert "That was the trial" in end
     assert "You are ready" not in end
     assert "0 of 3 answers were as expected" in end
     assert again in end
-    assert client.get(label_url("label-task", task)).status_code == 200
-    client.post(again)
-    assert client.get(address(study)).url == address(study, 1)
-    assert client.get(label_url("label-task", task)).status_code == 200
-    answer_all(client, study)
-    end = client.get(address(study)).content.decode()
+    assert as_ben.get(label_url("label-task", task)).status_code == 200
+    as_ben.post(again)
+    assert as_ben.get(address(study)).url == address(study, 1)
+    assert as_ben.get(label_url("label-task", task)).status_code == 200
+    answer_all(as_ben, study)
+    end = as_ben.get(address(study)).content.decode()
     assert "You are ready" in end
     assert again not in end
-    client.post(again)
+    as_ben.post(again)
     assert Trial.objects.count() == 2
 
 
 @pytest.mark.parametrize("rate", [0, 25])
 def test_the_end_of_a_trial_says_that_time_is_paid_only_where_it_is(
-    rate: int, ben: Any, cleo: Any, login: Any
+    rate: int, ben: Any, as_ben: Any, cleo: Any
 ) -> None:
     study = make_study("validation", ben, cleo)
     study.hourly_rate = Decimal(rate)
     study.save()
-    client = login(ben)
-    answer_all(client, study)
-    end = client.get(address(study)).content.decode()
+    answer_all(as_ben, study)
+    end = as_ben.get(address(study)).content.decode()
     assert "From here on you do not see which answers were expected." in end
     assert ("From here on your time is paid." in end) == (rate > 0)
 
 
-def test_nothing_is_stored_on_a_task_before_the_trial_is_passed(ben: Any, cleo: Any, login: Any) -> None:
+def test_nothing_is_stored_on_a_task_before_the_trial_is_passed(ben: Any, as_ben: Any, cleo: Any) -> None:
     study = make_study("validation", ben, cleo)
-    client, task = login(ben), label_task(study, ben)
-    response = client.post(label_url("label-choice", task), {"answer": "yes"}, headers=JSON)
+    task = label_task(study, ben)
+    response = as_ben.post(label_url("label-choice", task), {"answer": "yes"}, headers=JSON)
     assert (response.status_code, response.json()["code"]) == (409, "trial_first")
-    assert client.post(label_url("label-skip", task), {"reason": "x"}, headers=JSON).status_code == 409
+    assert as_ben.post(label_url("label-skip", task), {"reason": "x"}, headers=JSON).status_code == 409
     assert not LabelTask.objects.exclude(begun_at=None).exists()
 
 
 def test_whoever_was_at_work_before_the_study_had_a_trial_goes_on(
-    ben: Any, cleo: Any, login: Any, now: Any
+    ben: Any, as_ben: Any, cleo: Any, now: Any
 ) -> None:
     study = make_study("validation", ben, cleo)
     study.label_tasks.filter(pk=label_task(study, ben).pk).update(begun_at=now)
-    assert login(ben).get(label_url("label-task", label_task(study, ben, position=2))).status_code == 200
+    assert as_ben.get(label_url("label-task", label_task(study, ben, position=2))).status_code == 200
 
 
 def test_a_trial_is_only_for_members_of_an_open_study_that_has_one(
-    ben: Any, cleo: Any, dot: Any, login: Any
+    ben: Any, as_ben: Any, cleo: Any, dot: Any, login: Any
 ) -> None:
     study = make_study("validation", ben, cleo)
     for number, act in ((0, ""), (1, "")):
         assert login(dot).get(address(study, number, act)).status_code in {403, 404}
-    assert login(ben).get(address(study, 9)).status_code == 404
+    assert as_ben.get(address(study, 9)).status_code == 404
     study.has_trial = False
     study.save()
-    assert login(ben).get(address(study)).status_code == 404
-    assert login(ben).get(label_url("label-task", label_task(study, ben))).status_code == 200
+    assert as_ben.get(address(study)).status_code == 404
+    assert as_ben.get(label_url("label-task", label_task(study, ben))).status_code == 200
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -230,19 +227,19 @@ def runs_of(text: str) -> set[str]:
 
 
 def test_answers_of_the_trial_are_no_labels_no_time_and_no_cost_and_are_named_training_in_the_archive(
-    ben: Any, cleo: Any, ada: Any, login: Any
+    ben: Any, as_ben: Any, cleo: Any, as_cleo: Any, ada: Any, as_ada: Any
 ) -> None:
     study = make_study("validation", ben, cleo)
     study.researchers.add(ada)
-    before = login(ada).get(reverse("annotation:study", args=[study.uid])).content.decode()
+    before = as_ada.get(reverse("annotation:study", args=[study.uid])).content.decode()
     facts = kind_named(study.kind).results_of(study).facts(study)
-    answer_all(login(ben), study)
-    answer_all(login(cleo), study)
+    answer_all(as_ben, study)
+    answer_all(as_cleo, study)
     assert kind_named(study.kind).results_of(study).facts(study) == facts
     assert list(work_of(study).label_rows(study, "history")) == []
     assert work_of(study).checks(study) == {}
     assert progress_of(study=study, annotators=[annotator_of(ben)])[annotator_of(ben).pk].worked_ms == 0
-    after = login(ada).get(reverse("annotation:study", args=[study.uid])).content.decode()
+    after = as_ada.get(reverse("annotation:study", args=[study.uid])).content.decode()
     passing = r"[A-Za-z0-9]{64}|[0-9]{2}:[0-9]{2}:[0-9]{2}"  # tokens and the time of day
     assert re.sub(passing, "", after) == re.sub(passing, "", before)
     files = {file.name: file for file in files_of(study, now=NOW)}
@@ -278,25 +275,24 @@ def test_somebody_of_a_panel_who_does_not_pass_gets_the_code_of_those_screened_o
 
 
 def test_researchers_see_how_people_get_better_by_try_and_over_the_course(
-    ada: Any, ben: Any, cleo: Any, login: Any
+    ada: Any, as_ada: Any, ben: Any, as_ben: Any, cleo: Any
 ) -> None:
     study = make_study("verification", ben, cleo, share="1")
     study.researchers.add(ada)
     page = reverse("annotation:study-learning", args=[study.uid])
-    assert "Nobody has finished a trial" in login(ada).get(page).content.decode()
-    client = login(ben)
-    answer_all(client, study, is_right=False)
-    client.post(reverse("annotation:trial-again", args=[study.uid]))
-    answer_all(client, study)
+    assert "Nobody has finished a trial" in as_ada.get(page).content.decode()
+    answer_all(as_ben, study, is_right=False)
+    as_ben.post(reverse("annotation:trial-again", args=[study.uid]))
+    answer_all(as_ben, study)
     study.label_items.update(role="gold", is_overlap=True)
     for task in study.label_tasks.filter(annotator=annotator_of(ben)).order_by("position"):
         grounded = "yes" if task.position == 1 else "no"
         answer = {"grounded": grounded, **({"keyness": "agree"} if grounded == "yes" else {})}
-        assert client.post(label_url("label-choice", task), answer, headers=JSON).status_code == 200
-    shown = login(ada).get(page).content.decode()
+        assert as_ben.post(label_url("label-choice", task), answer, headers=JSON).status_code == 200
+    shown = as_ada.get(page).content.decode()
     assert "Do people get better?" in shown
     assert "Hidden checks, over the course" in shown
-    table = login(ada).get(reverse("annotation:study-learning-file", args=[study.uid, "figures.json"])).json()
+    table = as_ada.get(reverse("annotation:study-learning-file", args=[study.uid, "figures.json"])).json()
     [person] = table["people"]
     assert person["name"] == "annotator1"
     assert [(one["n_right"], one["n"]) for one in person["tries"]] == [(0, 3), (3, 3)]

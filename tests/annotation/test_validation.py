@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
-from django.test import Client
 from django.urls import reverse
 from django.utils.html import strip_tags
 
@@ -152,15 +151,14 @@ def test_the_database_takes_one_current_answer_and_ordered_passages(ben: Any) ->
     assert row.is_current
 
 
-def test_the_page_is_blind_unless_the_study_shows_the_verdict(ben: Any, cleo: Any, login: Any) -> None:
+def test_the_page_is_blind_unless_the_study_shows_the_verdict(ben: Any, as_ben: Any, cleo: Any) -> None:
     judge = make_judged(name="Judge Dread")
     study = make([ben, cleo], judge)
-    client: Client = login(ben)
     for task in study.label_tasks.filter(annotator__user=ben):
-        html = client.get(label_url("label-task", task)).content.decode()
+        html = as_ben.get(label_url("label-task", task)).content.decode()
         assert "&lt;b&gt;stands&lt;/b&gt;" in html
         assert not [word for word in ("Dread", "alpha", "beta", "The judge answered") if word in html]
-        answer = client.post(
+        answer = as_ben.post(
             label_url("label-choice", task),
             {"answer": "no"},
             headers={"Accept": "application/json"},
@@ -178,24 +176,23 @@ def test_the_page_is_blind_unless_the_study_shows_the_verdict(ben: Any, cleo: An
         }
     shown = make([ben], judge, shows_verdict=True)
     task = first(shown, ben)
-    html = client.get(label_url("label-task", task)).content.decode()
+    html = as_ben.get(label_url("label-task", task)).content.decode()
     assert "The judge answered" in html
     say(task, "yes")
     assert EntailmentLabel.objects.get(task=task).verdict_shown
     assert results_of(shown).is_shown
 
 
-def test_a_response_is_shown_as_the_markdown_it_is_and_keeps_its_places(ben: Any, login: Any) -> None:
+def test_a_response_is_shown_as_the_markdown_it_is_and_keeps_its_places(ben: Any, as_ben: Any) -> None:
     study = make([ben], make_judged())
     task = first(study, ben)
     text = "## Cranes\n- A **tall <b> crane** and 2 ** 3\n**open"
     Response.objects.filter(pk=task.item.response_id).update(text=text)
-    client: Client = login(ben)
     start = text.index("crane**")
-    client.post(
+    as_ben.post(
         label_url("label-choice", task), {"answer": "yes", "start": start, "end": start + len("crane** and")}
     )
-    page = client.get(label_url("label-task", task)).content.decode()
+    page = as_ben.get(label_url("label-task", task)).content.decode()
     box = page.partition('<div class="response"')[2].partition(">")[2].partition("</div>")[0]
     assert unescape(strip_tags(box)) == text
     assert re.search(r"<strong\s*>Cranes</strong>", box)
@@ -204,34 +201,32 @@ def test_a_response_is_shown_as_the_markdown_it_is_and_keeps_its_places(ben: Any
     assert "2 ** 3\n**open" in box
 
 
-def test_choices_come_by_script_and_by_plain_form(ben: Any, cleo: Any, login: Any) -> None:
+def test_choices_come_by_script_and_by_plain_form(ben: Any, as_ben: Any, as_cleo: Any) -> None:
     study = make([ben], make_judged())
     task = first(study, ben)
-    client: Client = login(ben)
     url = label_url("label-choice", task)
-    plain = client.post(url, {"answer": "neutral", "start": "", "end": "", "unsure": "1"})
+    plain = as_ben.post(url, {"answer": "neutral", "start": "", "end": "", "unsure": "1"})
     assert plain.url == label_url("label-task", task)
     json_answer = {"Accept": "application/json"}
-    told = client.post(
+    told = as_ben.post(
         url, {"answer": "yes", "start": "17", "end": "24", "op_id": "a"}, headers=json_answer
     ).json()
     assert (told["snippet"], told["state"]) == ([17, 24], "done")
-    page = flat(client.get(label_url("label-task", task)).content.decode())
+    page = flat(as_ben.get(label_url("label-task", task)).content.decode())
     assert "<mark data-snippet>𝒜 crane</mark>" in page
-    assert client.post(url, {"answer": "yes", "start": "1"}, headers=json_answer).status_code == 400
-    assert client.post(url, {"answer": "yes", "start": "x", "end": "3"}, headers=json_answer).status_code == 400
-    undone = client.post(label_url("label-undo", task), headers=json_answer).json()
+    assert as_ben.post(url, {"answer": "yes", "start": "1"}, headers=json_answer).status_code == 400
+    assert as_ben.post(url, {"answer": "yes", "start": "x", "end": "3"}, headers=json_answer).status_code == 400
+    undone = as_ben.post(label_url("label-undo", task), headers=json_answer).json()
     assert (undone["answer"], undone["is_unsure"]) == ("neutral", True)
-    cleared = client.post(url, {"answer": "", "start": "0", "end": "3"}, headers=json_answer).json()
+    cleared = as_ben.post(url, {"answer": "", "start": "0", "end": "3"}, headers=json_answer).json()
     assert (cleared["answer"], cleared["snippet"], cleared["state"]) == ("", None, "begun")
-    stranger: Client = login(cleo)
-    assert stranger.get(label_url("label-task", task)).status_code == 404
-    assert stranger.post(url, {"answer": "no"}, headers=json_answer).status_code == 404
+    assert as_cleo.get(label_url("label-task", task)).status_code == 404
+    assert as_cleo.post(url, {"answer": "no"}, headers=json_answer).status_code == 404
 
 
-def test_the_task_page_takes_the_same_queries_whatever_the_size(ben: Any, login: Any) -> None:
+def test_the_task_page_takes_the_same_queries_whatever_the_size(ben: Any, as_ben: Any) -> None:
     small, large = make([ben], make_judged(n=1)), make([ben], make_judged(n=12, name="wide"), n=90)
-    few, many = (cost_of(login(ben), label_url("label-task", first(study, ben))) for study in (small, large))
+    few, many = (cost_of(as_ben, label_url("label-task", first(study, ben))) for study in (small, large))
     assert few == many <= 16
 
 
@@ -264,12 +259,11 @@ def test_figures_compare_the_judge_with_each_person_and_people_with_each_other(
     assert "12 of 12 sampled verdicts answered" in output_of("report", "validation", "--study", study.name)
 
 
-def test_researchers_set_up_follow_and_download(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
-    client: Client = login(ada)
+def test_researchers_set_up_follow_and_download(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
     new = reverse("annotation:study-create", args=["validation"])
-    assert b"No judge has verdicts on responses yet" in client.get(new).content
+    assert b"No judge has verdicts on responses yet" in as_ada.get(new).content
     judge = make_judged()
-    form = client.get(new).context["form"]
+    form = as_ada.get(new).context["form"]
     assert form["judge"].value() == judge.pk, "there is no other to choose"
     data = {name: value for name, value in form.initial.items() if value is not None} | {
         "name": "Trust?",
@@ -281,25 +275,25 @@ def test_researchers_set_up_follow_and_download(ada: Any, ben: Any, cleo: Any, l
         "people_per_item": "2",
         "annotators": [annotator_of(ben).pk, annotator_of(cleo).pk],
     }
-    assert client.post(new, data | {"n_sample": "0"}).status_code == 422
-    made = client.post(new, data)
+    assert as_ada.post(new, data | {"n_sample": "0"}).status_code == 422
+    made = as_ada.post(new, data)
     study = Study.objects.get(name="Trust?")
     assert made.url == reverse("annotation:study", args=[study.uid])
     lifecycle.open_study(study=study, by=ada, now=NOW)
     results = reverse("annotation:study-figures", args=[study.uid])
-    assert b"There are no answers yet" in client.get(results).content
+    assert b"There are no answers yet" in as_ada.get(results).content
     say(first(study, ben), "yes", snippet=(0, 16))
-    assert b"Accuracy of the judge" in client.get(results).content
-    assert client.get(made.url).status_code == 200
+    assert b"Accuracy of the judge" in as_ada.get(results).content
+    assert as_ada.get(made.url).status_code == 200
     more = reverse("annotation:study-annotators", args=[study.uid])
-    assert client.get(more).status_code == 200
-    assert client.post(more, {"action": "items", "n_sample": "3", "dataset": ""}).status_code == 302
+    assert as_ada.get(more).status_code == 200
+    assert as_ada.post(more, {"action": "items", "n_sample": "3", "dataset": ""}).status_code == 302
     assert study.label_items.count() == 11
-    rows = b"".join(client.get(reverse("annotation:study-labels", args=[study.uid, "csv"])).streaming_content)
+    rows = b"".join(as_ada.get(reverse("annotation:study-labels", args=[study.uid, "csv"])).streaming_content)
     [row] = csv.DictReader(io.StringIO(rows.decode().lstrip("\ufeff")))
     assert (row["annotator"], row["label"], row["snippet"]) == ("annotator1", "yes", "Pier one is old.")
     for name in ("figures.json", "figures.csv"):
-        assert client.get(reverse("annotation:study-figures-file", args=[study.uid, name])).status_code == 200
-    assert client.get(reverse("annotation:study-labels", args=[study.uid, "jsonl"])).status_code == 200
-    assert client.get(reverse("annotation:study-figures-file", args=[study.uid, "x"])).status_code == 404
-    assert client.get(reverse("annotation:study-delete", args=[study.uid])).status_code == 200
+        assert as_ada.get(reverse("annotation:study-figures-file", args=[study.uid, name])).status_code == 200
+    assert as_ada.get(reverse("annotation:study-labels", args=[study.uid, "jsonl"])).status_code == 200
+    assert as_ada.get(reverse("annotation:study-figures-file", args=[study.uid, "x"])).status_code == 404
+    assert as_ada.get(reverse("annotation:study-delete", args=[study.uid])).status_code == 200

@@ -63,22 +63,21 @@ def test_the_curve_is_what_the_figures_at_each_threshold_say(rows: list[tuple[fl
             assert curve[name][4 * at] == pytest.approx(getattr(figures, name).value), (name, step)
 
 
-def test_the_page_has_each_rate_by_its_name_and_three_charts(study: Study, ada: Any, login: Any) -> None:
-    client = login(ada)
+def test_the_page_has_each_rate_by_its_name_and_three_charts(study: Study, as_ada: Any) -> None:
     url = reverse("annotation:verification-autods", args=[study.uid])
-    text = client.get(url, {"threshold": "0.7"}).content.decode()
+    text = as_ada.get(url, {"threshold": "0.7"}).content.decode()
     for title in autods.TITLES.values():
         assert title in text
     assert text.count('<svg class="drawing') == 3
     assert "5 of 6 key points have a score" in text
     assert "autods_threshold=0.7" in text
-    assert client.get(url, {"threshold": "nan"}).status_code == 200
-    assert client.get(url, {"threshold": "7"}).status_code == 200
+    assert as_ada.get(url, {"threshold": "nan"}).status_code == 200
+    assert as_ada.get(url, {"threshold": "7"}).status_code == 200
 
 
 @pytest.mark.parametrize("name", ["histogram.svg", "cdf.png", "rates.pdf", "figures.json"])
-def test_every_chart_downloads_as_a_file(study: Study, ada: Any, login: Any, name: str) -> None:
-    response = login(ada).get(reverse("annotation:verification-autods-file", args=[study.uid, name]))
+def test_every_chart_downloads_as_a_file(study: Study, as_ada: Any, name: str) -> None:
+    response = as_ada.get(reverse("annotation:verification-autods-file", args=[study.uid, name]))
     assert response.status_code == 200
     if name.endswith("json"):
         told = response.json()
@@ -88,23 +87,21 @@ def test_every_chart_downloads_as_a_file(study: Study, ada: Any, login: Any, nam
 
 
 @pytest.mark.parametrize("name", ["histogram.svg", "cdf.svg", "rates.svg", "figures.json"])
-def test_scores_without_any_answer_are_shown_without_rates(ada: Any, login: Any, name: str) -> None:
+def test_scores_without_any_answer_are_shown_without_rates(ada: Any, as_ada: Any, name: str) -> None:
     made = make_verification_study(annotators=("anna",), questions=make_questions(1, autods=[0.9]), researcher=ada)
-    client = login(ada)
-    text = client.get(reverse("annotation:verification-autods", args=[made.uid])).content.decode()
+    text = as_ada.get(reverse("annotation:verification-autods", args=[made.uid])).content.decode()
     assert "2 of 2 key points have a score" in text
-    response = client.get(reverse("annotation:verification-autods-file", args=[made.uid, name]))
+    response = as_ada.get(reverse("annotation:verification-autods-file", args=[made.uid, name]))
     assert response.status_code == 200
     if name.endswith("json"):
         assert set(response.json()["curves"]["mean"]["false_discovery_rate"]) == {None}
 
 
-def test_without_scores_there_is_a_reason_and_no_file(ada: Any, login: Any) -> None:
+def test_without_scores_there_is_a_reason_and_no_file(ada: Any, as_ada: Any) -> None:
     made = make_verification_study(annotators=("anna",), questions=make_questions(1), researcher=ada)
     say_all(made, ["A", "A"])
     assert autods.autods(collect(made), threshold=0.5) is None
-    client = login(ada)
-    text = client.get(reverse("annotation:verification-autods", args=[made.uid])).content.decode()
+    text = as_ada.get(reverse("annotation:verification-autods", args=[made.uid])).content.decode()
     assert autods.NO_SCORES in text
     file = reverse("annotation:verification-autods-file", args=[made.uid, "figures.json"])
-    assert client.get(file).status_code == 404
+    assert as_ada.get(file).status_code == 404

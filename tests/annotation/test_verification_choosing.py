@@ -70,53 +70,49 @@ def study(ada: Any) -> Study:
     return made
 
 
-def test_the_page_ranks_warns_and_leads_to_the_dataset(study: Study, ada: Any, login: Any) -> None:
-    client = login(ada)
-    text = client.get(reverse("annotation:verification-choosing", args=[study.uid])).content.decode()
+def test_the_page_ranks_warns_and_leads_to_the_dataset(study: Study, as_ada: Any) -> None:
+    text = as_ada.get(reverse("annotation:verification-choosing", args=[study.uid])).content.decode()
     assert text.index("anna, bert</a></th>") < text.index("anna, bert, cora</a></th>")
     assert "Report the held-out half" in text
     assert "Ranked on 6 key points of 3 questions, reported on 6 key points of the other 3" in text
     link = text.split('">anna, bert</a>')[0].rsplit('href="', 1)[1].replace("&amp;", "&")
-    tried = client.get(link).content.decode()
+    tried = as_ada.get(link).content.decode()
     assert "not recorded" in tried
     assert "7 / 12" in tried
-    other = client.get(reverse("annotation:verification-choosing", args=[study.uid]), {"seed": "x", "task": "y"})
+    other = as_ada.get(reverse("annotation:verification-choosing", args=[study.uid]), {"seed": "x", "task": "y"})
     assert other.status_code == 200
 
 
-def test_the_agreement_page_shows_q_for_each_task_and_its_files_hold_pseudonyms(
-    study: Study, ada: Any, login: Any
-) -> None:
-    client = login(ada)
+def test_the_agreement_page_shows_q_for_each_task_and_its_files_hold_pseudonyms(study: Study, as_ada: Any) -> None:
     url = reverse("annotation:study-figures", args=[study.uid])
-    text = client.get(url).content.decode()
+    text = as_ada.get(url).content.decode()
     assert [text.count(f"q = {q}</span>") for q in (2, 3)] == [2, 1]
     assert "Control group:" in text
-    assert client.get(url, {"scope": "all"}, headers={"hx-request": "true"}).content.decode().count("<h2") == 3
+    assert as_ada.get(url, {"scope": "all"}, headers={"hx-request": "true"}).content.decode().count("<h2") == 3
     for name in ("figures.json", "figures.csv", "keep-persons.csv"):
-        file = client.get(reverse("annotation:study-figures-file", args=[study.uid, name]))
+        file = as_ada.get(reverse("annotation:study-figures-file", args=[study.uid, name]))
         content = b"".join(file.streaming_content) if file.streaming else file.content
         assert b"annotator1" in content, name
         assert b"anna" not in content, name
-    told = client.get(reverse("annotation:study-figures-file", args=[study.uid, "figures.json"])).json()
+    told = as_ada.get(reverse("annotation:study-figures-file", args=[study.uid, "figures.json"])).json()
     assert {task: one["q"] for task, one in told["tasks"].items()} == {"grounded": 2, "key_point": 3, "keep": 2}
     # Task 1: five of twelve answers of cora differ from what anna and bert say together.
     assert told["tasks"]["grounded"]["pairs"][0]["percent"] == 1
 
 
-def test_figures_on_items_that_served_to_choose_carry_a_badge(study: Study, ada: Any, login: Any) -> None:
-    client, words = login(ada), "also chosen on"
+def test_figures_on_items_that_served_to_choose_carry_a_badge(study: Study, ada: Any, as_ada: Any) -> None:
+    words = "also chosen on"
     url = reverse("annotation:study-figures", args=[study.uid])
     anna = str(study.memberships.get(number=1).annotator.uid)
     datasets.choose(study=study, annotators=[anna], by=ada, now=NOW)
-    assert words not in client.get(url).content.decode()
+    assert words not in as_ada.get(url).content.decode()
     datasets.choose(study=study, annotators=[anna], selection_seed=9, by=ada, now=NOW)
-    text = client.get(url).content.decode()
+    text = as_ada.get(url).content.decode()
     assert words in text
     assert "?seed=9" in text
 
 
-def test_labels_of_external_study_have_the_same_page(ada: Any, login: Any, db: None) -> None:
+def test_labels_of_external_study_have_the_same_page(as_ada: Any, db: None) -> None:
     made = Study.objects.create(
         name="Elsewhere", kind="external", state="closed", categories=list(POINT_CATEGORIES), created_at=NOW
     )
@@ -126,15 +122,14 @@ def test_labels_of_external_study_have_the_same_page(ada: Any, login: Any, db: N
             ExternalLabel.objects.create(
                 study=made, annotator=annotator, task="grounded", item=str(at), label="yes", imported_at=NOW
             )
-    client = login(ada)
-    page = client.get(reverse("annotation:study-figures", args=[made.uid]), follow=True)
+    page = as_ada.get(reverse("annotation:study-figures", args=[made.uid]), follow=True)
     text = page.content.decode()
     assert "Can it be found in the text?" in text
     assert "No key point has two answers" in text  # of the second judgment
     for name in ("dataset", "choosing"):
-        assert client.get(reverse(f"annotation:verification-{name}", args=[made.uid])).status_code == 404
+        assert as_ada.get(reverse(f"annotation:verification-{name}", args=[made.uid])).status_code == 404
     made.external_labels.all().delete()
-    assert client.get(reverse("annotation:study-figures", args=[made.uid])).context["sheet"].is_empty
+    assert as_ada.get(reverse("annotation:study-figures", args=[made.uid])).context["sheet"].is_empty
 
 
 @pytest.mark.parametrize(
@@ -148,21 +143,20 @@ def test_labels_of_external_study_have_the_same_page(ada: Any, login: Any, db: N
     ],
 )
 def test_old_addresses_lead_to_the_new_ones_with_what_was_chosen(
-    study: Study, old: str, new: str, ada: Any, login: Any
+    study: Study, old: str, new: str, as_ada: Any, login: Any
 ) -> None:
     address = f"/studies/{study.uid}/points/{old}?scope=all&threshold=0.4"
-    answer = login(ada).get(address)
+    answer = as_ada.get(address)
     assert answer.status_code == 301
     assert answer.url == f"/studies/{study.uid}/{new}?scope=all&threshold=0.4"
     assert login(make_user("fay", "researcher")).get(address).status_code == 404
 
 
-def test_files_of_sets_hold_pseudonyms_and_the_half_held_out(study: Study, ada: Any, login: Any) -> None:
-    client = login(ada)
+def test_files_of_sets_hold_pseudonyms_and_the_half_held_out(study: Study, as_ada: Any) -> None:
     address = reverse("annotation:verification-choosing-file", args=[study.uid, "figures.json"])
-    rows = client.get(address, {"task": "keep"}).json()["tables"]["sets"]
+    rows = as_ada.get(address, {"task": "keep"}).json()["tables"]["sets"]
     assert [row["place"] for row in rows] == [1, 2, 3, 4]
     assert rows[0]["names"] == {"annotators": "annotator1, annotator2"}
     assert rows[0]["n_held_out"] == 6
-    table = client.get(address.replace("figures.json", "sets.csv"))
+    table = as_ada.get(address.replace("figures.json", "sets.csv"))
     assert b"anna" not in b"".join(table.streaming_content)

@@ -158,42 +158,40 @@ def test_a_choice_is_a_version_and_labels_of_the_others_stay(study: Study, ada: 
 
 
 def test_the_page_tries_a_choice_without_recording_it_and_records_it_when_asked(
-    study: Study, ada: Any, login: Any
+    study: Study, ada: Any, as_ada: Any
 ) -> None:
-    client = login(ada)
     here = reverse("annotation:verification-dataset", args=[study.uid])
-    assert "1 / 5" in client.get(here).content.decode()
+    assert "1 / 5" in as_ada.get(here).content.decode()
     both = keys(study, "anna", "bert")
-    tried = client.get(here, {"annotators": both, "rule": "unanimous", "autods_threshold": ""}).content.decode()
+    tried = as_ada.get(here, {"annotators": both, "rule": "unanimous", "autods_threshold": ""}).content.decode()
     assert "3 / 5" in tried
     assert "not recorded" in tried
     assert not study.dataset_versions.exists()
-    picked = client.get(here, {"annotators": both, "selection_seed": "7"}).content.decode()
+    picked = as_ada.get(here, {"annotators": both, "selection_seed": "7"}).content.decode()
     assert "3 / 5" in picked
     url = reverse("annotation:verification-choose", args=[study.uid])
     data = {"annotators": both, "rule": "unanimous", "selection_seed": "7", "note": "best on the half"}
-    assert client.post(url, data).status_code == 302
+    assert as_ada.post(url, data).status_code == 302
     version = study.dataset_versions.get()
     assert (version.selection_seed, version.made_by, version.annotators.count()) == (7, ada, 2)
-    after = client.get(here).content.decode()
+    after = as_ada.get(here).content.decode()
     assert "Version 1 of the dataset" in after
     assert "best on the half" in after
-    assert client.post(url, {"rule": "unanimous"}).status_code == 422
-    assert client.get(here, {"annotators": both, "rule": "sometimes"}).status_code == 422
+    assert as_ada.post(url, {"rule": "unanimous"}).status_code == 422
+    assert as_ada.get(here, {"annotators": both, "rule": "sometimes"}).status_code == 422
 
 
-def test_the_page_and_the_command_write_the_same_bytes(study: Study, ada: Any, login: Any, tmp_path: Any) -> None:
+def test_the_page_and_the_command_write_the_same_bytes(study: Study, as_ada: Any, tmp_path: Any) -> None:
     from django.core.management import call_command
 
     call_command("export_dataset", "long2rag", "--study", study.name, "--out", str(tmp_path / "x.jsonl"))
     url = reverse("annotation:verification-dataset-file", args=[study.uid, "dataset.jsonl"])
-    assert b"".join(login(ada).get(url).streaming_content) == (tmp_path / "x.jsonl").read_bytes()
+    assert b"".join(as_ada.get(url).streaming_content) == (tmp_path / "x.jsonl").read_bytes()
 
 
 @pytest.mark.django_db
-def test_the_pages_of_an_empty_study_say_what_comes_next(ada: Any, login: Any) -> None:
+def test_the_pages_of_an_empty_study_say_what_comes_next(ada: Any, as_ada: Any) -> None:
     empty = make_verification_study(questions=make_questions(1), annotators=(), researcher=ada)
-    client = login(ada)
     for name, words in (
         ("verification-dataset", "No labels yet"),
         ("study-figures", "No labels yet"),
@@ -202,24 +200,23 @@ def test_the_pages_of_an_empty_study_say_what_comes_next(ada: Any, login: Any) -
         ("disagreements", "There are no labels yet"),
         ("verification-spot-checks", "There are no labels to check yet"),
     ):
-        response = client.get(reverse(f"annotation:{name}", args=[empty.uid]))
+        response = as_ada.get(reverse(f"annotation:{name}", args=[empty.uid]))
         assert (response.status_code, words in response.content.decode()) == (200, True), name
 
 
-def test_a_study_on_two_question_sets_with_the_same_keys_has_its_files(ada: Any, login: Any) -> None:
+def test_a_study_on_two_question_sets_with_the_same_keys_has_its_files(ada: Any, as_ada: Any) -> None:
     questions = [*make_questions(2), *make_questions(2, dataset="bridges")]
     study = make_verification_study(questions=questions, annotators=["anna"], researcher=ada, for_all=True)
     say_all(study, ["A"] * 8)
-    client = login(ada)
     page = reverse("annotation:verification-dataset", args=[study.uid])
 
     def file(name: str, **query: str) -> Any:
         address = reverse("annotation:verification-dataset-file", args=[study.uid, name])
-        return client.get(address, query)
+        return as_ada.get(address, query)
 
     assert len(file("kept.csv").getvalue().decode().splitlines()) == 9
-    assert client.get(reverse("annotation:study-labels", args=[study.uid, "csv"])).status_code == 200
-    shown = client.get(page).content.decode()
+    assert as_ada.get(reverse("annotation:study-labels", args=[study.uid, "csv"])).status_code == 200
+    shown = as_ada.get(page).content.decode()
     for name in ("harbours", "bridges"):
         assert f"dataset.jsonl?dataset={name}" in shown
         lines = [json.loads(line) for line in file("dataset.jsonl", dataset=name).getvalue().splitlines()]
@@ -229,5 +226,5 @@ def test_a_study_on_two_question_sets_with_the_same_keys_has_its_files(ada: Any,
         assert told["sha256"] == hashlib.sha256(file("dataset.jsonl", dataset=name).getvalue()).hexdigest()
     refused = file("dataset.jsonl")
     assert refused.headers["Location"] == page
-    assert "each set has a file of its own: bridges, harbours" in client.get(page).content.decode()
+    assert "each set has a file of its own: bridges, harbours" in as_ada.get(page).content.decode()
     assert file("dataset.jsonl", dataset="nothing").status_code == 404

@@ -120,52 +120,50 @@ def test_scores_of_each_judge_are_rows_of_their_own_and_the_newest_counts(study:
     assert found["AutoDS by sparrow ≥ 0.7"] == [0, 0, 1, 0, -1, 1]
 
 
-def test_the_page_and_its_files_show_machines_beside_people(study: Study, ada: Any, login: Any) -> None:
+def test_the_page_and_its_files_show_machines_beside_people(study: Study, as_ada: Any) -> None:
     judge_says(make_judge("<b>sparrow</b>", kind="openai"), study, ["A", "x", "D", "?", "N", "."])
-    client = login(ada)
     url = reverse("annotation:study-figures", args=[study.uid])
-    shown = flat(client.get(url, {"scope": "all"}).text)
+    shown = flat(as_ada.get(url, {"scope": "all"}).text)
     assert shown.count("People among themselves") == 3
     assert "&lt;b&gt;sparrow&lt;/b&gt;" in shown
     assert "<b>sparrow" not in shown
     assert "AutoDS ≥ 0.7" in shown
-    rows = {row.names[0]: row for row in rows_shown(client, url, "grounded-machines", scope="all")}
+    rows = {row.names[0]: row for row in rows_shown(as_ada, url, "grounded-machines", scope="all")}
     assert rows["<b>sparrow</b>"].value("invalid") == 1
-    assert "AutoDS ≥ 0.2" in flat(client.get(url, {"scope": "all", "threshold": "0.2"}).text)
-    assert client.get(url, {"threshold": "nan"}).status_code == 200
+    assert "AutoDS ≥ 0.2" in flat(as_ada.get(url, {"scope": "all", "threshold": "0.2"}).text)
+    assert as_ada.get(url, {"threshold": "nan"}).status_code == 200
     files = reverse("annotation:study-figures-file", args=[study.uid, "figures.json"])
-    found = client.get(files, {"scope": "all", "threshold": "0.2"}).json()
+    found = as_ada.get(files, {"scope": "all", "threshold": "0.2"}).json()
     assert found["autods_threshold"] == 0.2
     assert [row["kind"] for row in found["tasks"]["keep"]["machines"]] == ["person", "openai", "autods"]
     table = reverse("annotation:study-figures-file", args=[study.uid, "figures.csv"])
-    text = b"".join(client.get(table, {"scope": "all"})).decode()
+    text = b"".join(as_ada.get(table, {"scope": "all"})).decode()
     assert "keep-machines,AutoDS ≥ 0.7,randolph_kappa," in text
 
 
-def test_without_machines_there_is_no_table(ada: Any, login: Any) -> None:
+def test_without_machines_there_is_no_table(ada: Any, as_ada: Any) -> None:
     made = make_verification_study(annotators=("anna", "bert"), questions=make_questions(1), researcher=ada)
     say_all(made, ["AA", "AN"])
     assert report(made, "keep") == {}
     url = reverse("annotation:study-figures", args=[made.uid])
-    assert "Against people" not in login(ada).get(url).text
+    assert "Against people" not in as_ada.get(url).text
 
 
-def test_the_autods_page_shows_the_scores_of_the_judge_that_is_chosen(study: Study, ada: Any, login: Any) -> None:
+def test_the_autods_page_shows_the_scores_of_the_judge_that_is_chosen(study: Study, as_ada: Any) -> None:
     judge = make_judge("tern", kind="openai")
     point = study.label_items.order_by("pk")[0].key_point
     AutodsScore.objects.create(judge=judge, key_point=point, value=0.2, created_at=NOW)
-    client = login(ada)
     url = reverse("annotation:verification-autods", args=[study.uid])
-    assert "5 of 6 key points have a score" in client.get(url).text
-    chosen = client.get(url, {"scores": str(judge.uid)}).text
+    assert "5 of 6 key points have a score" in as_ada.get(url).text
+    chosen = as_ada.get(url, {"scores": str(judge.uid)}).text
     assert "1 of 6 key points have a score" in chosen
     assert "Try it on the dataset" not in chosen
     file = reverse("annotation:verification-autods-file", args=[study.uid, "figures.json"])
-    assert client.get(file, {"scores": str(judge.uid)}).json()["n_scored"] == 1
+    assert as_ada.get(file, {"scores": str(judge.uid)}).json()["n_scored"] == 1
     other = make_judge("wren", kind="openai")
-    assert "No scores" in client.get(url, {"scores": str(other.uid)}).text
+    assert "No scores" in as_ada.get(url, {"scores": str(other.uid)}).text
     for wrong in ("x", "<script>", "00000000-0000-4000-8000-000000000000"):
-        assert client.get(url, {"scores": wrong}).status_code == 404
+        assert as_ada.get(url, {"scores": wrong}).status_code == 404
 
 
 @pytest.fixture
@@ -192,27 +190,27 @@ def test_a_model_is_run_on_a_studys_key_points_from_the_command_line(study: Stud
 
 @pytest.mark.every_database
 def test_a_model_is_run_on_a_studys_key_points_from_the_browser(
-    study: Study, ada: Any, ben: Any, login: Any, server: FakeServer
+    study: Study, ada: Any, as_ada: Any, as_ben: Any, login: Any, server: FakeServer
 ) -> None:
-    client, url = login(ada), reverse("annotation:verification-machine-run", args=[study.uid])
-    assert "There is no model judge yet" in client.get(url).text
+    url = reverse("annotation:verification-machine-run", args=[study.uid])
+    assert "There is no model judge yet" in as_ada.get(url).text
     values = {"base_url": server.address, "model": MODEL}
     judge = versions.ensure_judge(name="sparrow", kind="openai", config=values, now=NOW)
     make_questions(1, dataset="other")
     asked = {"judge": str(judge.uid), "task": "verification", "repeats": 1, "concurrency": 4}
-    looked = flat(client.get(url, asked).text)
+    looked = flat(as_ada.get(url, asked).text)
     assert "12, 0 cached or duplicate" in looked, "six key points, two judgments"
     assert server.n_asked == 0
-    run = JudgeRun.objects.get(uid=client.post(url, asked).headers["Location"].split("/")[-2])
+    run = JudgeRun.objects.get(uid=as_ada.post(url, asked).headers["Location"].split("/")[-2])
     assert (run.task, run.requested_by, run.items.count()) == ("verification", ada, 6)
-    assert f"study {study.name}" in flat(client.get(f"/judges/runs/{run.uid}/").text)
+    assert f"study {study.name}" in flat(as_ada.get(f"/judges/runs/{run.uid}/").text)
     judging.run_pending(run=run, clock=lambda: NOW)
-    assert "6 of 6 key points done" in client.get(f"/judges/runs/{run.uid}/").text
-    assert "Nothing is missing" in client.get(url, asked).text
+    assert "6 of 6 key points done" in as_ada.get(f"/judges/runs/{run.uid}/").text
+    assert "Nothing is missing" in as_ada.get(url, asked).text
     agreement = reverse("annotation:study-figures", args=[study.uid])
-    assert "sparrow" in client.get(agreement, {"scope": "all"}).text
-    assert url in client.get(agreement).text
-    assert client.post(url, {**asked, "judge": "nobody"}).status_code == 422
-    assert client.post(url, {**asked, "task": "coverage"}).status_code == 422
-    assert login(ben).get(url).status_code == 403
+    assert "sparrow" in as_ada.get(agreement, {"scope": "all"}).text
+    assert url in as_ada.get(agreement).text
+    assert as_ada.post(url, {**asked, "judge": "nobody"}).status_code == 422
+    assert as_ada.post(url, {**asked, "task": "coverage"}).status_code == 422
+    assert as_ben.get(url).status_code == 403
     assert login(make_user("zoe", "researcher")).get(url).status_code == 404

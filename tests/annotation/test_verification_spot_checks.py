@@ -65,35 +65,34 @@ def test_the_result_counts_what_was_reviewed_and_closing_keeps_it(study: Study, 
     assert AuditEvent.objects.get(action="spot_check.closed").detail["n_right"] == 9
 
 
-def test_a_researcher_goes_through_a_sample(study: Study, ada: Any, login: Any) -> None:
-    client = login(ada)
+def test_a_researcher_goes_through_a_sample(study: Study, as_ada: Any) -> None:
     here = reverse("annotation:verification-spot-checks", args=[study.uid])
     anna = study.memberships.get(number=1).annotator
     data = {"annotator": anna.uid, "n": 3, "seed": 5, "note": "first week"}
-    page = flat(client.post(here, data, follow=True).content.decode())
+    page = flat(as_ada.post(here, data, follow=True).content.decode())
     assert "Spot check of anna" in page
     assert "<mark>Pier" in page
     check = study.spot_checks.get()
     url = reverse("annotation:verification-spot-check", args=[study.uid, check.pk])
-    assert client.post(f"{url}?at=2", {"verdict": "right"}).headers["Location"].endswith("?at=3")
-    assert client.post(f"{url}?at=3", {"verdict": "wrong", "note": "no"}).headers["Location"].endswith("?at=1")
-    assert client.post(f"{url}?at=1", {"verdict": "perhaps"}).status_code == 422
+    assert as_ada.post(f"{url}?at=2", {"verdict": "right"}).headers["Location"].endswith("?at=3")
+    assert as_ada.post(f"{url}?at=3", {"verdict": "wrong", "note": "no"}).headers["Location"].endswith("?at=1")
+    assert as_ada.post(f"{url}?at=1", {"verdict": "perhaps"}).status_code == 422
     assert [mark.is_right for mark in check.marks.order_by("pk")] == [None, True, False]
     closing = reverse("annotation:verification-spot-check-close", args=[study.uid, check.pk])
-    assert "1 / 3" not in client.post(closing, follow=True).content.decode()
-    assert "2 / 3" in client.get(here).content.decode()
-    client.post(f"{url}?at=1", {"verdict": "right"})
+    assert "1 / 3" not in as_ada.post(closing, follow=True).content.decode()
+    assert "2 / 3" in as_ada.get(here).content.decode()
+    as_ada.post(f"{url}?at=1", {"verdict": "right"})
     assert check.marks.exclude(is_right=None).count() == 2
     stranger = anna.uid.__class__(int=1)
-    assert client.post(here, data | {"annotator": stranger}).status_code == 422
+    assert as_ada.post(here, data | {"annotator": stranger}).status_code == 422
 
 
-def test_an_answer_that_changed_since_is_shown_as_it_was_drawn(study: Study, ada: Any, login: Any) -> None:
+def test_an_answer_that_changed_since_is_shown_as_it_was_drawn(study: Study, ada: Any, as_ada: Any) -> None:
     check = draw(study, ada, n=1)
     mark = check.marks.select_related("label__key_point").get()
     say(study, "anna", mark.label.key_point, "x" if mark.label.grounded == "yes" else "A")
     url = reverse("annotation:verification-spot-check", args=[study.uid, check.pk])
-    text = login(ada).get(url).content.decode()
+    text = as_ada.get(url).content.decode()
     assert "changed since it was drawn" in text
     assert f"found: {mark.label.grounded}" in text
 
@@ -104,44 +103,42 @@ def test_disputes_come_with_those_on_keeping_first(study: Study) -> None:
     assert [(points.index(point), keep) for point, keep in found.items()] == [(2, 1), (1, 1), (5, 1)]
 
 
-def test_a_researcher_decides_one_dispute_after_the_other(study: Study, ada: Any, login: Any) -> None:
-    client = login(ada)
+def test_a_researcher_decides_one_dispute_after_the_other(study: Study, as_ada: Any) -> None:
     here = reverse("annotation:disagreements", args=[study.uid])
-    text = client.get(here).content.decode()
+    text = as_ada.get(here).content.decode()
     assert "0 of 3 decided" in text
     points = [item.key_point for item in study.label_items.order_by("pk")]
     urls = [reverse("annotation:dispute", args=[study.uid, points[at].uid]) for at in (2, 1, 5)]
-    page = client.get(urls[0]).content.decode()
+    page = as_ada.get(urls[0]).content.decode()
     assert page.count("found: yes") == 1
     assert page.count("found: no") == 1
-    assert client.post(urls[0], {"answer": "yes"}).status_code == 422
-    assert client.post(urls[0], {"answer": "no agree"}).status_code == 422
-    assert client.post(urls[0], {}).status_code == 422
+    assert as_ada.post(urls[0], {"answer": "yes"}).status_code == 422
+    assert as_ada.post(urls[0], {"answer": "no agree"}).status_code == 422
+    assert as_ada.post(urls[0], {}).status_code == 422
     said = ({"answer": "yes agree", "note": "it is there"}, {"answer": "no"}, {"answer": "no"})
     for url, sent, after in zip(urls, said, [*urls[1:], here], strict=True):
-        assert client.post(url, sent, follow=True).redirect_chain[-1][0] == after
-    assert "Everything is decided" in client.get(here).content.decode()
-    assert "it is there" in client.get(urls[0]).content.decode()
-    assert client.get(here, {"show": "all"}).content.decode().count("badge good") >= 3
+        assert as_ada.post(url, sent, follow=True).redirect_chain[-1][0] == after
+    assert "Everything is decided" in as_ada.get(here).content.decode()
+    assert "it is there" in as_ada.get(urls[0]).content.decode()
+    assert as_ada.get(here, {"show": "all"}).content.decode().count("badge good") >= 3
     assert study.point_adjudications.count() == 3
 
 
-def test_a_key_point_of_another_study_cannot_be_decided_here(study: Study, ada: Any, login: Any) -> None:
+def test_a_key_point_of_another_study_cannot_be_decided_here(study: Study, as_ada: Any) -> None:
     other = make_questions(1, dataset="elsewhere")[0].key_points.get(number=1)
     url = reverse("annotation:dispute", args=[study.uid, other.uid])
-    assert login(ada).get(url).status_code == 404
+    assert as_ada.get(url).status_code == 404
 
 
 def test_the_queue_says_what_was_decided_and_keeps_what_people_agree_on_by_now(
-    study: Study, ada: Any, login: Any
+    study: Study, ada: Any, as_ada: Any
 ) -> None:
-    client = login(ada)
     here = reverse("annotation:disagreements", args=[study.uid])
     points = [item.key_point for item in study.label_items.order_by("pk")]
     for at, answer in ((2, "yes neutral"), (0, "no")):  # people differ on the first, and agree on the second
         url = reverse("annotation:dispute", args=[study.uid, points[at].uid])
-        client.post(url, {"answer": answer, "note": f"point {at}"})
-    decided = client.get(here, {"show": "decided"})
+        as_ada.post(url, {"answer": answer, "note": f"point {at}"})
+    decided = as_ada.get(here, {"show": "decided"})
     assert [(row[0].key, row[0].dispute) for row in decided.context["rows"]] == [
         ((points[2].pk,), 1),
         ((points[0].pk,), None),
@@ -152,15 +149,15 @@ def test_the_queue_says_what_was_decided_and_keeps_what_people_agree_on_by_now(
     assert "key: neutral" in decisions[0]
     assert "found: no" in decisions[1]
     assert all(ada.display_name in words for words in decisions)
-    assert [row[0].is_decided for row in client.get(here).context["rows"]] == [False, False]
-    onward = client.get(reverse("annotation:disagreements-next", args=[study.uid]), {"blind": "1"})
+    assert [row[0].is_decided for row in as_ada.get(here).context["rows"]] == [False, False]
+    onward = as_ada.get(reverse("annotation:disagreements-next", args=[study.uid]), {"blind": "1"})
     assert (
         onward.headers["Location"] == reverse("annotation:dispute", args=[study.uid, points[1].uid]) + "?blind=1"
     )
 
 
-def test_addresses_that_key_points_once_had_lead_to_those_of_all_kinds(study: Study, ada: Any, login: Any) -> None:
-    client, point = login(ada), study.label_items.order_by("pk")[2].key_point
+def test_addresses_that_key_points_once_had_lead_to_those_of_all_kinds(study: Study, as_ada: Any) -> None:
+    point = study.label_items.order_by("pk")[2].key_point
     before = f"/studies/{study.uid}/points/disagreements/"
     here = reverse("annotation:disagreements", args=[study.uid])
     for old, new in (
@@ -168,13 +165,13 @@ def test_addresses_that_key_points_once_had_lead_to_those_of_all_kinds(study: St
         (f"{before}?open=0&blind=1", f"{here}?blind=1&show=all"),
         (f"{before}{point.uid}/", reverse("annotation:dispute", args=[study.uid, point.uid])),
     ):
-        answer = client.get(old)
+        answer = as_ada.get(old)
         assert (answer.status_code, answer.headers["Location"]) == (308, new)
-        assert client.get(new).status_code == 200
+        assert as_ada.get(new).status_code == 200
 
 
 def test_decisions_on_key_points_are_downloaded_as_labels_and_can_be_taken_in(
-    study: Study, ada: Any, login: Any, tmp_path: Path
+    study: Study, ada: Any, as_ada: Any, tmp_path: Path
 ) -> None:
     points = [item.key_point for item in study.label_items.order_by("pk")]
     for at, answer in ((1, ("no", "")), (2, ("no", "")), (2, ("yes", "neutral"))):
@@ -183,7 +180,7 @@ def test_decisions_on_key_points_are_downloaded_as_labels_and_can_be_taken_in(
         )
 
     def file(kind: str, **query: str) -> str:
-        answer = login(ada).get(reverse("annotation:adjudicated", args=[study.uid, kind]), query)
+        answer = as_ada.get(reverse("annotation:adjudicated", args=[study.uid, kind]), query)
         return b"".join(answer.streaming_content).decode()  # type: ignore[attr-defined]
 
     rows = list(csv.DictReader(io.StringIO(file("csv").lstrip("\ufeff"))))
@@ -202,6 +199,6 @@ def test_decisions_on_key_points_are_downloaded_as_labels_and_can_be_taken_in(
     assert Study.objects.get(name="Decided").external_labels.count() == 3
 
 
-def test_a_study_of_a_kind_without_decisions_has_no_such_page(study: Study, ada: Any, login: Any) -> None:
+def test_a_study_of_a_kind_without_decisions_has_no_such_page(study: Study, as_ada: Any) -> None:
     Study.objects.filter(pk=study.pk).update(kind=Study.Kind.RATING)
-    assert login(ada).get(reverse("annotation:disagreements", args=[study.uid])).status_code == 404
+    assert as_ada.get(reverse("annotation:disagreements", args=[study.uid])).status_code == 404

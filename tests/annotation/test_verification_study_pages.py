@@ -45,32 +45,32 @@ def filled(**changes: Any) -> dict[str, Any]:
     }
 
 
-def test_a_study_is_set_up_dealt_and_opened(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+def test_a_study_is_set_up_dealt_and_opened(as_ada: Any, ben: Any, cleo: Any) -> None:
     make_questions(20)
-    client, address = login(ada), reverse("annotation:study-create", args=["verification"])
-    shown = client.get(address).content.decode()
+    address = reverse("annotation:study-create", args=["verification"])
+    shown = as_ada.get(address).content.decode()
     assert "harbours" in shown
     assert KIND.guidelines.splitlines()[0] in shown
     people = [annotator_of(ben).pk, annotator_of(cleo).pk]
-    answer = client.post(address, filled(annotators=people, n_attention_checks=1, plain_percent=50))
+    answer = as_ada.post(address, filled(annotators=people, n_attention_checks=1, plain_percent=50))
     study = Study.objects.get()
     assert answer.headers["Location"] == url("study", study)
     assert study.guidelines.get().body == "Look.\nThen judge.\n"
     assert (study.label_items.count(), study.label_items.filter(highlight_of=None).count()) == (41, 20)
     assert study.label_tasks.count() == 40 + 1 + 5
-    client.post(url("study-state", study), {"action": "open"})
+    as_ada.post(url("study-state", study), {"action": "open"})
     study.refresh_from_db()
     assert study.state == "open"
-    assert client.get(f"/studies/{study.uid}/verification/").headers["Location"] == url("study", study)
+    assert as_ada.get(f"/studies/{study.uid}/verification/").headers["Location"] == url("study", study)
 
 
-def test_categories_domains_and_a_sample_narrow_the_questions(ada: Any, ben: Any, login: Any) -> None:
+def test_categories_domains_and_a_sample_narrow_the_questions(as_ada: Any, ben: Any) -> None:
     questions = make_questions(24)
-    client, address = login(ada), reverse("annotation:study-create", args=["verification"])
-    client.post(address, filled(category=[questions[0].category]))
+    address = reverse("annotation:study-create", args=["verification"])
+    as_ada.post(address, filled(category=[questions[0].category]))
     first = Study.objects.get()
     assert set(first.label_items.values_list("question__category", flat=True)) == {questions[0].category}
-    client.post(address, filled(name="Sample", way="sample", n_sample=6, seed=3, domain=[questions[0].domain]))
+    as_ada.post(address, filled(name="Sample", way="sample", n_sample=6, seed=3, domain=[questions[0].domain]))
     second = Study.objects.exclude(pk=first.pk).get()
     assert second.seed == 3
     assert set(second.label_items.values_list("question__domain", flat=True)) == {questions[0].domain}
@@ -91,51 +91,48 @@ def test_categories_domains_and_a_sample_narrow_the_questions(ada: Any, ben: Any
         ({"guidelines": ""}, "Fill this in."),
     ],
 )
-def test_what_is_wrong_is_said_and_nothing_made(ada: Any, login: Any, changes: Any, words: str) -> None:
+def test_what_is_wrong_is_said_and_nothing_made(as_ada: Any, changes: Any, words: str) -> None:
     make_questions(3)
-    answer = login(ada).post(reverse("annotation:study-create", args=["verification"]), filled(**changes))
+    answer = as_ada.post(reverse("annotation:study-create", args=["verification"]), filled(**changes))
     assert answer.status_code == 422
     assert words in answer.content.decode()
     assert not Study.objects.exists()
 
 
-def test_attention_checks_need_two_questions(ada: Any, login: Any) -> None:
+def test_attention_checks_need_two_questions(as_ada: Any) -> None:
     make_questions(1)
-    answer = login(ada).post(
-        reverse("annotation:study-create", args=["verification"]), filled(n_attention_checks="1")
-    )
+    answer = as_ada.post(reverse("annotation:study-create", args=["verification"]), filled(n_attention_checks="1"))
     assert answer.status_code == 422
     assert "two or more" in answer.content.decode()
     assert not Study.objects.exists()
 
 
-def test_only_what_the_chosen_set_has_is_offered_and_the_questions_are_counted(ada: Any, login: Any) -> None:
+def test_only_what_the_chosen_set_has_is_offered_and_the_questions_are_counted(as_ada: Any) -> None:
     make_questions(3)
     make_questions(2, dataset="lakes")
     Question.objects.filter(dataset="lakes").update(category="deep", domain="water")
     Question.objects.filter(dataset="lakes", key="q1").update(category="shallow")
-    client = login(ada)
     new_study = reverse("annotation:study-create", args=["verification"])
-    assert "deep" not in client.get(new_study).text  # the first set, harbours, is chosen
-    assert "deep" in client.get(f"{new_study}?dataset=lakes").text
+    assert "deep" not in as_ada.get(new_study).text  # the first set, harbours, is chosen
+    assert "deep" in as_ada.get(f"{new_study}?dataset=lakes").text
     address, asked = reverse("annotation:study-takes", args=["verification"]), {"HX-Request": "true"}
-    part = client.post(address, {"dataset": "lakes", "way": "all", "category": ["FACTUAL"]}, headers=asked).text
+    part = as_ada.post(address, {"dataset": "lakes", "way": "all", "category": ["FACTUAL"]}, headers=asked).text
     assert {"deep", "shallow"} <= set(re.findall(r'value="(\w+)"', part))
     assert "All 2 questions of lakes" in part
-    part = client.post(address, {"dataset": "lakes", "way": "sample", "n_sample": "1"}, headers=asked).text
+    part = as_ada.post(address, {"dataset": "lakes", "way": "sample", "n_sample": "1"}, headers=asked).text
     assert "1 of 2 questions of lakes" in part
-    assert "How many questions?" in client.post(address, {"dataset": "lakes", "way": "sample"}, headers=asked).text
-    refused = client.post(
+    assert "How many questions?" in as_ada.post(address, {"dataset": "lakes", "way": "sample"}, headers=asked).text
+    refused = as_ada.post(
         reverse("annotation:study-create", args=["verification"]), filled(dataset="lakes", category=["FACTUAL"])
     )
     assert refused.status_code == 422
 
 
-def test_archived_questions_are_not_offered(ada: Any, now: Any, login: Any) -> None:
+def test_archived_questions_are_not_offered(as_ada: Any, now: Any) -> None:
     for question in make_questions(2):
         question.archived_at = now
         question.save()
-    shown = login(ada).get(reverse("annotation:study-create", args=["verification"])).content.decode()
+    shown = as_ada.get(reverse("annotation:study-create", args=["verification"])).content.decode()
     assert "harbours" not in shown
     assert "There is no question set yet" in shown
 
@@ -159,103 +156,97 @@ def test_the_overview_counts_both_judgments_time_and_checks(study: Study, ada: A
     assert overview_of(study).n_labels == 5
 
 
-def test_attention_checks_are_told_apart(study: Study, ada: Any, ben: Any, login: Any) -> None:
+def test_attention_checks_are_told_apart(study: Study, as_ada: Any, ben: Any) -> None:
     item = study.label_items.filter(is_overlap=True)[0]
     say(study, ben, item.key_point, "x", is_check=True)
     item.role = "gold"
     item.save()
     row = overview_of(study).people[0]
     assert (row.n_checks, row.n_checks_right, row.n_labels, row.speed) == (1, 1, 0, None)
-    shown = login(ada).get(url("study", study)).content.decode()
+    shown = as_ada.get(url("study", study)).content.decode()
     assert "1 of 1" in shown
     assert "1 attention check" in shown
     assert "Copy the study…" in shown
 
 
-def test_people_join_and_take_over_what_nobody_opened(
-    study: Study, ada: Any, ben: Any, dot: Any, login: Any
-) -> None:
+def test_people_join_and_take_over_what_nobody_opened(study: Study, as_ada: Any, ben: Any, dot: Any) -> None:
     control = study.label_items.filter(is_overlap=True)[0]
     say(study, ben, control.key_point, "A")
     data = {"action": "people", "annotators": [annotator_of(dot).pk], "rebalance": "on"}
-    answer = login(ada).post(url("study-annotators", study), data)
+    answer = as_ada.post(url("study-annotators", study), data)
     assert answer.headers["Location"] == url("study", study)
     assert study.label_tasks.filter(annotator__user=dot, item__is_overlap=True).count() == 2
     assert study.label_tasks.filter(annotator__user=dot).count() >= 4
     assert PointLabel.objects.get().task.annotator == annotator_of(ben)
 
 
-def test_what_somebody_left_is_dealt_to_others(study: Study, ada: Any, ben: Any, cleo: Any, login: Any) -> None:
-    client = login(ada)
+def test_what_somebody_left_is_dealt_to_others(study: Study, as_ada: Any, ben: Any, cleo: Any) -> None:
     removal = reverse("annotation:annotator-remove", args=[study.uid, annotator_of(ben).uid])
-    assert client.post(removal, {"reason": "moved"}).headers["Location"] == url("study", study)
-    assert "fewer people than planned" in client.get(url("study", study)).content.decode()
-    client.post(url("study-annotators", study), {"action": "deal"})
-    assert "fewer people than planned" not in client.get(url("study-annotators", study)).content.decode()
+    assert as_ada.post(removal, {"reason": "moved"}).headers["Location"] == url("study", study)
+    assert "fewer people than planned" in as_ada.get(url("study", study)).content.decode()
+    as_ada.post(url("study-annotators", study), {"action": "deal"})
+    assert "fewer people than planned" not in as_ada.get(url("study-annotators", study)).content.decode()
     assert study.label_tasks.filter(annotator__user=cleo).count() == 8
-    assert client.post(url("study-annotators", study), {"action": "steal"}).status_code == 404
+    assert as_ada.post(url("study-annotators", study), {"action": "steal"}).status_code == 404
 
 
-def test_questions_are_added(study: Study, ada: Any, login: Any) -> None:
+def test_questions_are_added(study: Study, as_ada: Any) -> None:
     make_questions(3, dataset="piers")
-    client = login(ada)
     more = url("study-annotators", study)
-    assert client.post(more, {"action": "items", "dataset": "piers", "way": "sample"}).status_code == 422
-    client.post(more, {"action": "items", "dataset": "piers", "way": "all"})
+    assert as_ada.post(more, {"action": "items", "dataset": "piers", "way": "sample"}).status_code == 422
+    as_ada.post(more, {"action": "items", "dataset": "piers", "way": "all"})
     assert study.label_items.values("question").distinct().count() == 7
 
 
-def test_the_rate_freezes_with_the_first_answer(study: Study, ada: Any, ben: Any, login: Any) -> None:
-    client, address = login(ada), url("study-settings", study)
+def test_the_rate_freezes_with_the_first_answer(study: Study, as_ada: Any, ben: Any) -> None:
+    address = url("study-settings", study)
     data = {"name": "Renamed", "hourly_rate": "30", "currency": "EUR"}
-    assert client.post(address, data).status_code == 302
+    assert as_ada.post(address, data).status_code == 302
     task = study.label_tasks.filter(annotator__user=ben)[0]
     say(study, ben, task.item.key_point, "A")
-    assert client.post(address, data | {"hourly_rate": "40"}).status_code == 422
+    assert as_ada.post(address, data | {"hourly_rate": "40"}).status_code == 422
     study.refresh_from_db()
     assert study.name == "Renamed"
     assert study.hourly_rate == 30
 
 
-def test_a_study_with_answers_is_not_deleted(study: Study, ada: Any, ben: Any, login: Any) -> None:
-    client, address = login(ada), url("study-delete", study)
+def test_a_study_with_answers_is_not_deleted(study: Study, as_ada: Any, ben: Any) -> None:
+    address = url("study-delete", study)
     task = study.label_tasks.filter(annotator__user=ben)[0]
     say(study, ben, task.item.key_point, "A")
-    assert "1 label is in it" in client.get(address).content.decode()
-    client.post(address)
+    assert "1 label is in it" in as_ada.get(address).content.decode()
+    as_ada.post(address)
     assert Study.objects.filter(pk=study.pk).exists()
     PointLabel.objects.all().delete()
-    assert "1 task was begun in it" in client.get(address).content.decode()
-    client.post(address)
+    assert "1 task was begun in it" in as_ada.get(address).content.decode()
+    as_ada.post(address)
     assert Study.objects.filter(pk=study.pk).exists()
     study.label_tasks.update(state="todo", n_answered=0, begun_at=None)
-    client.post(address)
+    as_ada.post(address)
     assert not Study.objects.filter(pk=study.pk).exists()
 
 
 def test_a_new_study_starts_with_the_settings_of_another(
-    study: Study, ada: Any, ben: Any, cleo: Any, login: Any
+    study: Study, as_ada: Any, ben: Any, cleo: Any, login: Any
 ) -> None:
     study.verification_plan.control_share = "0.25"
     study.verification_plan.save()
     address = reverse("annotation:study-create", args=["verification"])
-    shown = login(ada).get(address, {"from": study.uid}).content.decode()
+    shown = as_ada.get(address, {"from": study.uid}).content.decode()
     assert "Harbour points (copy)" in shown
     assert 'value="25"' in shown
     assert "Look before you judge." in shown
     assert login(make_user("fay", "researcher")).get(address, {"from": study.uid}).status_code == 404
-    assert login(ada).get(address, {"from": "nonsense"}).status_code == 404
+    assert as_ada.get(address, {"from": "nonsense"}).status_code == 404
 
 
-def test_both_pages_on_speed_mean_the_same_by_fast(
-    study: Study, ada: Any, ben: Any, cleo: Any, login: Any
-) -> None:
+def test_both_pages_on_speed_mean_the_same_by_fast(study: Study, as_ada: Any, ben: Any, cleo: Any) -> None:
     point = study.label_items.filter(is_overlap=True)[0].key_point
     assert point is not None
     say(study, ben, point, "A", seconds=4)
     say(study, cleo, point, "A", seconds=20)
-    overview = login(ada).get(url("study", study)).content.decode()
-    agreement = login(ada).get(url("study-figures", study)).content.decode()
+    overview = as_ada.get(url("study", study)).content.decode()
+    agreement = as_ada.get(url("study-figures", study)).content.decode()
     assert "Under 5 s" in overview
     assert "fast means under 5 s" in agreement
     assert [row.speed.fast.value for row in overview_of(study).people] == [1, 0]

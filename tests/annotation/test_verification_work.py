@@ -41,11 +41,11 @@ def shown(client: Client, task: LabelTask) -> str:
 
 
 def test_the_page_shows_question_documents_point_and_nothing_else(
-    study: Study, ben: Any, cleo: Any, login: Any
+    study: Study, ben: Any, as_ben: Any, cleo: Any, as_cleo: Any
 ) -> None:
-    choose(login(cleo), label_task(study, cleo), grounded="yes", keyness="neutral")
+    choose(as_cleo, label_task(study, cleo), grounded="yes", keyness="neutral")
     task = label_task(study, ben)
-    html = shown(login(ben), task)
+    html = shown(as_ben, task)
     assert "When does the ferry leave" in html
     assert POINTS[0] in html
     assert POINTS[1] not in html
@@ -61,35 +61,39 @@ def test_the_page_shows_question_documents_point_and_nothing_else(
     assert not re.search(r'name="(grounded|keyness)"[^>]*checked', html)
 
 
-def test_only_the_persons_own_tasks_open(study: Study, ada: Any, ben: Any, dot: Any, login: Any) -> None:
+def test_only_the_persons_own_tasks_open(
+    study: Study, as_ada: Any, ben: Any, as_ben: Any, dot: Any, login: Any
+) -> None:
     task, client = label_task(study, ben), Client()
     page = url("label-task", task)
     assert login(dot).get(page).status_code == 404
-    assert login(ada).get(page).status_code == 403
+    assert as_ada.get(page).status_code == 403
     assert client.get(page).status_code == 302
     for name in ("label-choice", "label-undo"):
         assert login(dot).post(url(name, task), {"grounded": "no"}, headers=JSON).status_code == 404
         assert client.post(url(name, task), headers=JSON).status_code == 401
-        assert login(ben).get(url(name, task)).status_code == 405
+        assert as_ben.get(url(name, task)).status_code == 405
     assert not PointLabel.objects.exists()
 
 
-def test_tasks_of_other_kinds_of_work_do_not_open_on_each_others_pages(study: Study, ben: Any, login: Any) -> None:
-    task, client = label_task(study, ben), login(ben)
-    assert client.get(url("label-task", task, kind="linking")).status_code == 404
+def test_tasks_of_other_kinds_of_work_do_not_open_on_each_others_pages(
+    study: Study, ben: Any, as_ben: Any
+) -> None:
+    task = label_task(study, ben)
+    assert as_ben.get(url("label-task", task, kind="linking")).status_code == 404
     insight = {"question": "5eed0000-0000-4000-8000-000000000000", "coverage": "none"}
-    assert client.post(url("label-choice", task, kind="linking"), insight, headers=JSON).status_code == 409
+    assert as_ben.post(url("label-choice", task, kind="linking"), insight, headers=JSON).status_code == 409
 
 
-def test_consent_comes_before_the_first_task(study: Study, ben: Any, login: Any) -> None:
+def test_consent_comes_before_the_first_task(study: Study, ben: Any, as_ben: Any) -> None:
     annotator_of(ben).consents.all().delete()
-    answer = login(ben).get(url("label-task", label_task(study, ben)))
+    answer = as_ben.get(url("label-task", label_task(study, ben)))
     assert answer.headers["Location"] == reverse("annotation:consent")
 
 
-def test_a_choice_answers_with_how_things_stand(study: Study, ben: Any, login: Any) -> None:
-    task, client = label_task(study, ben), login(ben)
-    told = choose(client, task, grounded="yes", unsure="1", op_id="a", guideline="1").json()
+def test_a_choice_answers_with_how_things_stand(study: Study, ben: Any, as_ben: Any) -> None:
+    task = label_task(study, ben)
+    told = choose(as_ben, task, grounded="yes", unsure="1", op_id="a", guideline="1").json()
     assert told == {
         "grounded": "yes",
         "keyness": "",
@@ -100,78 +104,76 @@ def test_a_choice_answers_with_how_things_stand(study: Study, ben: Any, login: A
         "n_questions": 1,
         "revision": 1,
     }
-    told = choose(client, task, grounded="yes", keyness="disagree", op_id="b").json()
+    told = choose(as_ben, task, grounded="yes", keyness="disagree", op_id="b").json()
     assert (told["keyness"], told["state"]) == ("disagree", "done")
-    undone = client.post(url("label-undo", task), {"op_id": "c"}, headers=JSON).json()
+    undone = as_ben.post(url("label-undo", task), {"op_id": "c"}, headers=JSON).json()
     assert (undone["keyness"], undone["is_unsure"], undone["state"]) == ("", True, "begun")
-    client.post(url("label-undo", task), {"op_id": "d"}, headers=JSON)
-    nothing = client.post(url("label-undo", task), {"op_id": "e"}, headers=JSON).json()
+    as_ben.post(url("label-undo", task), {"op_id": "d"}, headers=JSON)
+    nothing = as_ben.post(url("label-undo", task), {"op_id": "e"}, headers=JSON).json()
     assert nothing == {"nothing": True}
 
 
-def test_plain_forms_work_without_scripts(study: Study, ben: Any, login: Any) -> None:
-    task, client = label_task(study, ben), login(ben)
-    assert " disabled data-second" in shown(client, task)
-    answer = client.post(url("label-choice", task), {"grounded": "yes", "guideline": "1"})
+def test_plain_forms_work_without_scripts(study: Study, ben: Any, as_ben: Any) -> None:
+    task = label_task(study, ben)
+    assert " disabled data-second" in shown(as_ben, task)
+    answer = as_ben.post(url("label-choice", task), {"grounded": "yes", "guideline": "1"})
     assert answer.headers["Location"] == url("label-task", task)
-    html = shown(client, task)
+    html = shown(as_ben, task)
     assert 'value="yes" checked' in html
     assert " disabled data-second" not in html
-    client.post(url("label-choice", task), {"grounded": "yes", "keyness": "agree"})
+    as_ben.post(url("label-choice", task), {"grounded": "yes", "keyness": "agree"})
     assert PointLabel.objects.get(task=task, is_current=True).is_complete
     assert 'href="' + url("label-task", label_task(study, ben, position=2)) in html
-    client.post(url("label-undo", task))
+    as_ben.post(url("label-undo", task))
     assert PointLabel.objects.get(task=task, is_current=True).keyness == ""
-    skipped = client.post(url("label-skip", task), {"reason": "no sense in it"})
+    skipped = as_ben.post(url("label-skip", task), {"reason": "no sense in it"})
     assert skipped.headers["Location"] == url("label-task", label_task(study, ben, position=2))
 
 
-def test_one_comes_back_to_where_one_was(study: Study, ben: Any, login: Any) -> None:
-    client = login(ben)
+def test_one_comes_back_to_where_one_was(study: Study, ben: Any, as_ben: Any) -> None:
     go = reverse("annotation:label-go", args=[study.uid])
-    assert client.get(go).headers["Location"] == url("label-task", label_task(study, ben))
+    assert as_ben.get(go).headers["Location"] == url("label-task", label_task(study, ben))
     second = label_task(study, ben, position=2)
-    choose(client, second, grounded="yes")
-    assert client.get(go).headers["Location"] == url("label-task", second)
-    assert 'value="yes" checked' in shown(client, second)
-    choose(client, second, grounded="yes", keyness="agree")
-    assert client.get(go).headers["Location"] == url("label-task", label_task(study, ben, position=3))
+    choose(as_ben, second, grounded="yes")
+    assert as_ben.get(go).headers["Location"] == url("label-task", second)
+    assert 'value="yes" checked' in shown(as_ben, second)
+    choose(as_ben, second, grounded="yes", keyness="agree")
+    assert as_ben.get(go).headers["Location"] == url("label-task", label_task(study, ben, position=3))
 
 
-def test_the_last_open_one_leads_to_the_end(study: Study, ben: Any, login: Any) -> None:
-    client = login(ben)
+def test_the_last_open_one_leads_to_the_end(study: Study, ben: Any, as_ben: Any) -> None:
     for position in (1, 3):
-        choose(client, label_task(study, ben, position=position), grounded="no")
+        choose(as_ben, label_task(study, ben, position=position), grounded="no")
     last = label_task(study, ben, position=2)
-    assert '?after=2" data-onward' in shown(client, last)
-    choose(client, last, grounded="no")
-    onward = client.get(reverse("annotation:label-go", args=[study.uid]), {"after": 2})
+    assert '?after=2" data-onward' in shown(as_ben, last)
+    choose(as_ben, last, grounded="no")
+    onward = as_ben.get(reverse("annotation:label-go", args=[study.uid]), {"after": 2})
     assert onward.headers["Location"] == reverse("annotation:label-finished", args=[study.uid])
-    assert url("label-task", last) in client.get(onward.headers["Location"]).content.decode()
+    assert url("label-task", last) in as_ben.get(onward.headers["Location"]).content.decode()
 
 
-def test_a_passage_that_was_not_found_is_told_with_its_quote(study: Study, ben: Any, login: Any) -> None:
-    html = shown(login(ben), label_task(study, ben, position=3))
+def test_a_passage_that_was_not_found_is_told_with_its_quote(study: Study, ben: Any, as_ben: Any) -> None:
+    html = shown(as_ben, label_task(study, ben, position=3))
     assert "no such words" in html
     assert "so it is not highlighted" in html
     assert not MARK.findall(html)
 
 
-def test_without_a_highlight_nothing_is_marked_nor_quoted(study: Study, ben: Any, login: Any) -> None:
+def test_without_a_highlight_nothing_is_marked_nor_quoted(study: Study, ben: Any, as_ben: Any) -> None:
     LabelItem.objects.update(highlight_of=None)
-    html = shown(login(ben), label_task(study, ben))
+    html = shown(as_ben, label_task(study, ben))
     assert "Nothing is highlighted" in html
     assert not MARK.findall(html)
     assert "tab-spans" not in html
 
 
-def test_several_passages_in_several_documents_are_marked_and_counted(study: Study, ben: Any, login: Any) -> None:
+def test_several_passages_in_several_documents_are_marked_and_counted(study: Study, ben: Any, as_ben: Any) -> None:
     question = Question.objects.get()
     point, documents = KeyPoint.objects.get(number=1), list(question.documents.order_by("number"))
     add_span(point, "at six in the morning, every day", documents, number=2)
     add_span(point, "spring of 2031", documents, number=3)
     add_span(point, "Boats leave", documents, number=4)
-    html = shown(login(ben), label_task(study, ben))
+    html = shown(as_ben, label_task(study, ben))
     assert MARK.findall(html) == [
         "Boats leave",
         " ",
@@ -185,26 +187,26 @@ def test_several_passages_in_several_documents_are_marked_and_counted(study: Stu
     assert re.findall(r'class="tab-spans"[^>]*>(\d)', html) == ["3", "1"]
 
 
-def test_an_attention_check_looks_like_any_other_item(study: Study, ben: Any, login: Any) -> None:
+def test_an_attention_check_looks_like_any_other_item(study: Study, ben: Any, as_ben: Any) -> None:
     elsewhere = make_points_question(key="q2", points=["Bees dance."], quotes=["not here"], texts=["Of bees."])
     item = LabelItem.objects.get(key_point__number=2)
-    client, task = login(ben), label_task(study, ben, position=2)
+    task = label_task(study, ben, position=2)
 
     def plain(text: str) -> str:
         text = re.sub(r'csrfmiddlewaretoken" value="\w+"|"x-csrftoken": "\w+"', "", text)
         return re.sub(r"\s+", " ", text)
 
-    before = plain(shown(client, task))
+    before = plain(shown(as_ben, task))
     LabelItem.objects.filter(pk=item.pk).update(
         role=LabelItem.Role.GOLD, is_overlap=True, key_point=elsewhere.key_points.get()
     )
-    assert plain(shown(client, task)) == before.replace(POINTS[1], "Bees dance.")
-    told = choose(client, task, grounded="no").json()
+    assert plain(shown(as_ben, task)) == before.replace(POINTS[1], "Bees dance.")
+    told = choose(as_ben, task, grounded="no").json()
     assert "check" not in str(told).replace("is_check", "")
     assert PointLabel.objects.get().is_check
 
 
-def test_texts_are_text_and_never_markup(ben: Any, login: Any) -> None:
+def test_texts_are_text_and_never_markup(ben: Any, as_ben: Any) -> None:
     evil = "<script>alert(1)</script><!--pane-->&amp;\"'{{ x }}"
     question = make_points_question(
         key="evil", text=evil, texts=[f"{evil} and more", evil], points=[evil], quotes=[evil[:20]]
@@ -212,7 +214,7 @@ def test_texts_are_text_and_never_markup(ben: Any, login: Any) -> None:
     question.documents.update(title=evil)
     add_span(question.key_points.get(), evil + "!", [], number=2)
     task = label_task(make_points_study(annotators=[ben], questions=[question]), ben)
-    html = shown(login(ben), task)
+    html = shown(as_ben, task)
     assert "<script>alert" not in html
     assert html.count("&lt;!--pane--&gt;") >= 4
     assert MARK.findall(html) == ["&lt;script&gt;alert(1)&lt;/sc"]
@@ -220,10 +222,10 @@ def test_texts_are_text_and_never_markup(ben: Any, login: Any) -> None:
 
 
 @pytest.mark.parametrize(("language", "direction"), [("en", "ltr"), ("ar", "rtl"), ("xx-unknown", "auto")])
-def test_language_and_direction_are_told(ben: Any, login: Any, language: str, direction: str) -> None:
+def test_language_and_direction_are_told(ben: Any, as_ben: Any, language: str, direction: str) -> None:
     question = make_points_question(language=language)
     task = label_task(make_points_study(annotators=[ben], questions=[question]), ben)
-    html = shown(login(ben), task)
+    html = shown(as_ben, task)
     told = [
         f'<{part} translate="no" lang="{language}" dir="{direction}"'
         for part in ("h1", 'p class="point"', 'div class="reading"')
@@ -231,11 +233,11 @@ def test_language_and_direction_are_told(ben: Any, login: Any, language: str, di
     assert [flat(html).count(opening) for opening in told] == [1, 1, 2]
 
 
-def test_a_kept_document_is_the_same_as_a_new_one(study: Study, ben: Any, login: Any) -> None:
-    client, task = login(ben), label_task(study, ben)
-    first = re.findall(r"<article.*?</article>", shown(client, task), re.DOTALL)
-    assert re.findall(r"<article.*?</article>", shown(client, task), re.DOTALL) == first
-    packed = client.get(url("label-task", task), headers={"Accept-Encoding": "gzip"})
+def test_a_kept_document_is_the_same_as_a_new_one(study: Study, ben: Any, as_ben: Any) -> None:
+    task = label_task(study, ben)
+    first = re.findall(r"<article.*?</article>", shown(as_ben, task), re.DOTALL)
+    assert re.findall(r"<article.*?</article>", shown(as_ben, task), re.DOTALL) == first
+    packed = as_ben.get(url("label-task", task), headers={"Accept-Encoding": "gzip"})
     assert packed.headers["Content-Encoding"] == "gzip"
     assert re.findall(r"<article.*?</article>", gzip.decompress(packed.content).decode(), re.DOTALL) == first
 
@@ -267,22 +269,20 @@ def test_the_page_takes_as_many_queries_however_much_there_is(ben: Any, cleo: An
     assert queries(cleo, many, 50) == queries(ben, few, 2) <= 19
 
 
-def test_the_task_list_tells_what_is_left_and_how_long_it_takes(study: Study, ben: Any, login: Any) -> None:
-    client = login(ben)
-    html = client.get(reverse("annotation:work")).content.decode()
+def test_the_task_list_tells_what_is_left_and_how_long_it_takes(study: Study, ben: Any, as_ben: Any) -> None:
+    html = as_ben.get(reverse("annotation:work")).content.decode()
     assert "Verify key points in documents" in html
     assert "3 key points left, about 3 min" in html
-    choose(client, label_task(study, ben), grounded="no")
-    assert "2 key points left, about 2 min" in client.get(reverse("annotation:work")).content.decode()
+    choose(as_ben, label_task(study, ben), grounded="no")
+    assert "2 key points left, about 2 min" in as_ben.get(reverse("annotation:work")).content.decode()
     LabelTask.objects.filter(state="done").update(active_ms=60_000)
-    assert "1 key point done" in client.get(reverse("annotation:earnings")).content.decode()
+    assert "1 key point done" in as_ben.get(reverse("annotation:earnings")).content.decode()
 
 
-def test_ones_own_pace_counts_once_it_is_known(ben: Any, login: Any) -> None:
+def test_ones_own_pace_counts_once_it_is_known(ben: Any, as_ben: Any) -> None:
     question = make_points_question(points=[f"Point {k}" for k in range(8)], quotes=["none of it"] * 8)
     study = make_points_study(annotators=[ben], questions=[question])
-    client = login(ben)
     for position in range(1, 6):
-        choose(client, label_task(study, ben, position=position), grounded="no")
+        choose(as_ben, label_task(study, ben, position=position), grounded="no")
     LabelTask.objects.filter(state="done").update(active_ms=180_000)
-    assert "3 key points left, about 9 min" in client.get(reverse("annotation:work")).content.decode()
+    assert "3 key points left, about 9 min" in as_ben.get(reverse("annotation:work")).content.decode()

@@ -53,9 +53,9 @@ def walk_of(client: Any, study: Study) -> list[str]:
 
 @pytest.mark.parametrize(("kind", "most"), [("verification", 4), ("linking", 6)])
 def test_a_label_comes_back_to_a_file_only_a_few_times(
-    kind: str, most: int, ada: Any, ben: Any, cleo: Any, login: Any
+    kind: str, most: int, ada: Any, as_ada: Any, ben: Any, cleo: Any
 ) -> None:
-    study, client = MAKERS[kind](ALL, ada, (ben, cleo)), login(ada)
-    client.get(reverse("annotation:study-figures", args=[study.uid]))
-    walk = walk_of(client, study)
+    study = MAKERS[kind](ALL, ada, (ben, cleo))
+    as_ada.get(reverse("annotation:study-figures", args=[study.uid]))
+    walk = walk_of(as_ada, study)
     assert len(walk) - len(set(walk)) <= most, walk

@@ -39,7 +39,7 @@ def page_of(client: Any, name: str = WORK, *args: Any) -> str:
     return text
 
 
-def test_a_task_shows_time_pay_and_deadline_but_no_insight_score_or_ceiling(ben: Any, login: Any) -> None:
+def test_a_task_shows_time_pay_and_deadline_but_no_insight_score_or_ceiling(ben: Any, as_ben: Any) -> None:
     study = make_writing_study(annotators=[ben])
     make_assignment(
         study=study,
@@ -48,7 +48,7 @@ def test_a_task_shows_time_pay_and_deadline_but_no_insight_score_or_ceiling(ben:
         due_at=datetime(2126, 3, 9, 18, 0, tzinfo=NOW.tzinfo),
         ceiling={"recall": 0.8421, "f1": 0.9},
     )
-    page = page_of(login(ben))
+    page = page_of(as_ben)
     assert "up to 2 h 00 min" in page
     assert "about 1 h 00 min to read" in page
     assert "up to 50.00 USD (25.00 USD an hour)" in page
@@ -58,70 +58,69 @@ def test_a_task_shows_time_pay_and_deadline_but_no_insight_score_or_ceiling(ben:
         assert secret not in page
 
 
-def test_tasks_of_others_and_of_studies_that_are_not_open_are_not_shown(ben: Any, cleo: Any, login: Any) -> None:
+def test_tasks_of_others_and_of_studies_that_are_not_open_are_not_shown(ben: Any, as_ben: Any, cleo: Any) -> None:
     study = make_writing_study(annotators=[ben, cleo])
     make_assignment(study=study, annotator=cleo)
     give_consent(ben)
-    assert "No task is waiting for you" in page_of(login(ben))
+    assert "No task is waiting for you" in page_of(as_ben)
     make_assignment(study=study, annotator=ben)
-    assert "say about part 1?" in page_of(login(ben))
+    assert "say about part 1?" in page_of(as_ben)
     Study.objects.update(state="draft")
-    assert "say about part 1?" not in page_of(login(ben))
+    assert "say about part 1?" not in page_of(as_ben)
 
 
-def test_a_begun_task_stays_on_the_list_when_its_study_closes(ben: Any, login: Any) -> None:
+def test_a_begun_task_stays_on_the_list_when_its_study_closes(ben: Any, as_ben: Any) -> None:
     session = make_session(
         assignment=make_assignment(annotator=ben, state="started"), state="paused", acc_ms=600_000
     )
     Study.objects.update(state="closed")
-    page = page_of(login(ben))
+    page = page_of(as_ben)
     assert reverse("annotation:session", args=[session.uid]) in page
     assert "10 min used" in page
 
 
-def test_practice_comes_before_the_first_timed_task(ben: Any, login: Any, now: datetime) -> None:
+def test_practice_comes_before_the_first_timed_task(ben: Any, as_ben: Any, now: datetime) -> None:
     task = make_assignment(annotator=ben)
     make_haystack(key="tryout", is_practice=True)
-    client = login(ben)
     start = reverse("annotation:session-start", args=[task.uid])
-    page = page_of(client)
+    page = page_of(as_ben)
     assert "Practise for five minutes" in page
     assert start not in page
-    response = client.post(reverse("annotation:practice"))
+    response = as_ben.post(reverse("annotation:practice"))
     practice = Assignment.objects.get(is_practice=True)
     assert response.headers["Location"] == reverse("annotation:session-start", args=[practice.uid])
     Assignment.objects.filter(pk=practice.pk).update(state="done")
-    page = page_of(client)
+    page = page_of(as_ben)
     assert start in page
     assert "Practise again" in page
 
 
-def test_practice_under_way_is_shown_with_its_clock_and_the_way_back(ben: Any, login: Any) -> None:
+def test_practice_under_way_is_shown_with_its_clock_and_the_way_back(ben: Any, as_ben: Any) -> None:
     make_assignment(annotator=ben)
     done = make_assignment(annotator=ben, is_practice=True, state="done")
-    client, resume = login(ben), "Resume practice"
-    assert resume not in page_of(client)
+    resume = "Resume practice"
+    assert resume not in page_of(as_ben)
     again = make_assignment(annotator=ben, subtopic=done.subtopic, is_practice=True)
     session = make_session(assignment=again, state="running", now=timezone.now())
-    page = page_of(client)
+    page = page_of(as_ben)
     assert "The clock of your practice is running." in page
     assert resume in page
     assert "Practise again" not in page
     Session.objects.filter(pk=session.pk).update(state="paused", run_started_at=None)
-    assert "Your practice is paused." in page_of(client)
+    assert "Your practice is paused." in page_of(as_ben)
 
 
-def test_practice_waits_for_consent(ben: Any, login: Any) -> None:
+def test_practice_waits_for_consent(as_ben: Any) -> None:
     give_consent()
     make_haystack(key="tryout", is_practice=True)
-    response = login(ben).post(reverse("annotation:practice"))
+    response = as_ben.post(reverse("annotation:practice"))
     assert response.headers["Location"] == reverse("annotation:consent")
     assert not Assignment.objects.exists()
 
 
-def test_without_a_practice_corpus_practice_leads_back(ben: Any, login: Any) -> None:
+def test_without_a_practice_corpus_practice_leads_back(ben: Any, as_ben: Any) -> None:
     give_consent(ben)
-    assert login(ben).post(reverse("annotation:practice")).headers["Location"] == reverse(WORK)
+    assert as_ben.post(reverse("annotation:practice")).headers["Location"] == reverse(WORK)
 
 
 def test_begun_work_comes_first_then_what_is_due_soonest(ben: Any, now: datetime) -> None:
@@ -137,32 +136,31 @@ def test_begun_work_comes_first_then_what_is_due_soonest(ben: Any, now: datetime
     assert [row.assignment.subtopic for row in rows if row.assignment] == [begun, soon, late, open_end]
 
 
-def test_the_list_asks_no_more_with_more_tasks(ben: Any, login: Any, django_assert_max_num_queries: Any) -> None:
+def test_the_list_asks_no_more_with_more_tasks(ben: Any, as_ben: Any, django_assert_max_num_queries: Any) -> None:
     study = make_writing_study(
         haystack=make_haystack(golds=[[[number]] for number in (1, 2, 3, 4, 5, 6)]), annotators=[ben]
     )
     for subtopic in study.writing_plan.subtopics.all():
         make_assignment(study=study, annotator=ben, subtopic=subtopic)
-    client = login(ben)
     with django_assert_max_num_queries(27):
-        page_of(client)
+        page_of(as_ben)
 
 
-def test_what_was_handed_in_is_listed_newest_first_and_only_ones_own(ben: Any, cleo: Any, login: Any) -> None:
+def test_what_was_handed_in_is_listed_newest_first_and_only_ones_own(ben: Any, as_ben: Any, cleo: Any) -> None:
     haystack = make_haystack()
     for person, name in ((ben, "mine"), (cleo, "hers")):
         study = make_writing_study(haystack=haystack, name=name, annotators=[person])
         make_session(assignment=make_assignment(study=study, annotator=person, state="done"), state="submitted")
-    page = page_of(login(ben), "annotation:own-work")
+    page = page_of(as_ben, "annotation:own-work")
     assert "mine" in page
     assert "hers" not in page
     own = annotator_of(ben).sessions.get()
     assert reverse("annotation:session-own", args=[own.uid]) in page
 
 
-def test_a_session_under_way_is_not_yet_handed_in(ben: Any, login: Any) -> None:
+def test_a_session_under_way_is_not_yet_handed_in(ben: Any, as_ben: Any) -> None:
     make_session(annotator=ben, state="running")
-    assert "Nothing yet" in page_of(login(ben), "annotation:own-work")
+    assert "Nothing yet" in page_of(as_ben, "annotation:own-work")
 
 
 def test_earnings_count_every_active_millisecond_once(ben: Any, cleo: Any, now: datetime) -> None:
@@ -199,25 +197,27 @@ def test_pay_is_rounded_once_to_cents(milliseconds: int, amount: str) -> None:
 
 
 @pytest.mark.parametrize("name", [WORK, "annotation:own-work", "annotation:earnings", "annotation:consent"])
-def test_every_page_of_work_names_somebody_to_write_to(ben: Any, dot: Any, login: Any, name: str) -> None:
+def test_every_page_of_work_names_somebody_to_write_to(
+    ben: Any, as_ben: Any, dot: Any, login: Any, name: str
+) -> None:
     make_assignment(annotator=ben)
-    assert "mailto:study@example.org" in page_of(login(ben), name)
+    assert "mailto:study@example.org" in page_of(as_ben, name)
     assert "Questions or trouble?" in page_of(login(dot), name)
 
 
 def test_guidelines_are_read_by_members_also_after_leaving_and_by_nobody_else(
-    ben: Any, cleo: Any, ada: Any, login: Any, now: datetime
+    ben: Any, as_ben: Any, as_cleo: Any, as_ada: Any, now: datetime
 ) -> None:
     study = make_writing_study(annotators=[ben])
     url = reverse("annotation:study-guidelines", args=[study.uid])
-    assert "Report what repeats." in login(ben).get(url).content.decode()
+    assert "Report what repeats." in as_ben.get(url).content.decode()
     study.memberships.update(left_at=now)
-    assert login(ben).get(url).status_code == 200
-    assert login(cleo).get(url).status_code == 404
-    assert login(ada).get(url).status_code == 403
+    assert as_ben.get(url).status_code == 200
+    assert as_cleo.get(url).status_code == 404
+    assert as_ada.get(url).status_code == 403
 
 
-def test_leaving_a_study_gives_waiting_tasks_back_and_keeps_earnings(ben: Any, login: Any) -> None:
+def test_leaving_a_study_gives_waiting_tasks_back_and_keeps_earnings(ben: Any, as_ben: Any) -> None:
     study = make_writing_study(annotators=[ben])
     first, second = study.writing_plan.subtopics.order_by("number")
     make_session(
@@ -226,62 +226,62 @@ def test_leaving_a_study_gives_waiting_tasks_back_and_keeps_earnings(ben: Any, l
         acc_ms=3_600_000,
     )
     waiting = make_assignment(study=study, annotator=ben, subtopic=second)
-    client, url = login(ben), reverse("annotation:study-leave", args=[study.uid])
-    assert "Your 1 unstarted task will be reassigned." in flat(client.get(url).text)
-    left = client.post(url, {"reason": ""}, follow=True)
+    url = reverse("annotation:study-leave", args=[study.uid])
+    assert "Your 1 unstarted task will be reassigned." in flat(as_ben.get(url).text)
+    left = as_ben.post(url, {"reason": ""}, follow=True)
     assert left.request["PATH_INFO"] == reverse(WORK)
     assert "You keep what you have earned." in left.content.decode()
     waiting.refresh_from_db()
     assert waiting.state == "withdrawn"
-    assert "25.00 USD" in page_of(client, "annotation:earnings")
-    assert client.get(url).headers["Location"] == reverse(WORK), "who comes back by the browser has left already"
+    assert "25.00 USD" in page_of(as_ben, "annotation:earnings")
+    assert as_ben.get(url).headers["Location"] == reverse(WORK), "who comes back by the browser has left already"
 
 
-def test_who_leaves_an_unpaid_study_is_not_told_to_keep_anything(ben: Any, login: Any) -> None:
+def test_who_leaves_an_unpaid_study_is_not_told_to_keep_anything(ben: Any, as_ben: Any) -> None:
     study = make_writing_study(annotators=[ben], study_fields={"hourly_rate": 0})
-    left = login(ben).post(reverse("annotation:study-leave", args=[study.uid]), {"reason": ""}, follow=True)
+    left = as_ben.post(reverse("annotation:study-leave", args=[study.uid]), {"reason": ""}, follow=True)
     page = left.content.decode()
     assert "You have left" in page
     assert "keep what you have earned" not in page
 
 
-def test_who_earns_nothing_reads_how_long_they_worked(ben: Any, login: Any) -> None:
+def test_who_earns_nothing_reads_how_long_they_worked(ben: Any, as_ben: Any) -> None:
     make_assignment(study=make_writing_study(annotators=[ben], study_fields={"hourly_rate": 0}), annotator=ben)
-    page = page_of(login(ben), WORK)
+    page = page_of(as_ben, WORK)
     assert "Worked so far" in page
     assert "Earned so far" not in page
 
 
-def test_a_deactivated_annotator_has_no_pages_of_work(ben: Any, login: Any) -> None:
+def test_a_deactivated_annotator_has_no_pages_of_work(ben: Any, as_ben: Any) -> None:
     person = annotator_of(ben)
     person.is_active = False
     person.save()
-    assert login(ben).get(reverse(WORK)).status_code == 404
+    assert as_ben.get(reverse(WORK)).status_code == 404
 
 
-def test_pages_of_work_are_not_kept_by_caches(ben: Any, login: Any) -> None:
+def test_pages_of_work_are_not_kept_by_caches(ben: Any, as_ben: Any) -> None:
     make_assignment(annotator=ben, due_at=timezone.now())
-    assert "no-store" in login(ben).get(reverse(WORK)).headers["Cache-Control"]
+    assert "no-store" in as_ben.get(reverse(WORK)).headers["Cache-Control"]
 
 
-def test_the_help_explains_the_words_and_is_linked_from_home_and_the_task_page(ben: Any, login: Any) -> None:
-    client, url = login(ben), reverse("annotation:help")
-    page = page_of(client, "annotation:help")
+def test_the_help_explains_the_words_and_is_linked_from_home_and_the_task_page(ben: Any, as_ben: Any) -> None:
+    url = reverse("annotation:help")
+    page = page_of(as_ben, "annotation:help")
     for word in ("Subtopic", "Key point", "pair", "Active time", "offline judge", "Verifying key points"):
         assert word in page
-    assert url in page_of(client)
+    assert url in page_of(as_ben)
     task = label_task(make_linking_study(annotators=[ben]), ben)
-    assert url in client.get(label_url("label-task", task)).content.decode()
+    assert url in as_ben.get(label_url("label-task", task)).content.decode()
 
 
 def test_who_is_through_with_label_work_is_not_asked_to_practise_writing(
-    ben: Any, login: Any, now: datetime
+    ben: Any, as_ben: Any, now: datetime
 ) -> None:
     study = make_linking_study(annotators=[ben])
     make_haystack(key="tryout", is_practice=True)
     study.label_tasks.update(
         state="done", begun_at=now, done_at=now, n_answered=F("n_questions"), active_ms=60_000
     )
-    page = page_of(login(ben))
+    page = page_of(as_ben)
     assert "No task is waiting for you" in page
     assert "Practise for five minutes" not in page

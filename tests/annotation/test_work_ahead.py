@@ -59,19 +59,19 @@ def config_of(client: Client, task: LabelTask) -> dict[str, Any]:
 
 @pytest.mark.parametrize("kind", sorted(MAKERS))
 def test_a_page_names_the_next_ten_open_items_each_in_few_queries_and_begins_none_of_them(
-    kind: str, ben: Any, login: Any, django_assert_max_num_queries: Any
+    kind: str, ben: Any, as_ben: Any, django_assert_max_num_queries: Any
 ) -> None:
-    study, client = MAKERS[kind](ben), login(ben)
+    study = MAKERS[kind](ben)
     tasks = list(study.label_tasks.filter(annotator=annotator_of(ben)).order_by("position"))
     study.label_tasks.filter(pk=tasks[16].pk).update(state="skipped", skip_reason="odd")
-    ahead = config_of(client, tasks[14])["onward"]
+    ahead = config_of(as_ben, tasks[14])["onward"]
     expected = [*tasks[15:16], *tasks[17:], *tasks[:2]]
     assert [each["task"] for each in ahead] == [str(task.uid) for task in expected]
     assert len(ahead) == AHEAD
-    client.get(ahead[0]["url"])  # what is kept of texts is made at the first look
+    as_ben.get(ahead[0]["url"])  # what is kept of texts is made at the first look
     for each in ahead:
         with django_assert_max_num_queries(QUERIES[kind]):
-            assert client.get(each["url"]).status_code == 200
+            assert as_ben.get(each["url"]).status_code == 200
     untouched = study.label_tasks.filter(state="todo", active_ms=0, last_seen_at=None, begun_at=None, revision=0)
     assert untouched.count() == N_ITEMS - 1
     if kind in {"linking", "rating"}:
@@ -84,53 +84,53 @@ def send(client: Client, task: LabelTask, **fields: Any) -> Any:
 
 
 @pytest.mark.parametrize("kind", sorted(ANSWERS))
-def test_time_without_a_connection_counts_for_the_item_it_was_spent_on(kind: str, ben: Any, login: Any) -> None:
-    study, client = MAKERS[kind](ben), login(ben)
+def test_time_without_a_connection_counts_for_the_item_it_was_spent_on(kind: str, ben: Any, as_ben: Any) -> None:
+    study = MAKERS[kind](ben)
     one, two, three = (label_task(study, ben, position=n) for n in (1, 2, 3))
     with time_machine.travel(NOW, tick=False) as clock:
-        client.post(label_url("label-seen", one), headers=JSON)
+        as_ben.post(label_url("label-seen", one), headers=JSON)
         clock.shift(timedelta(minutes=10))  # answered after 5 minutes, 6 and 9, and sent now
         minute = 60_000
-        send(client, one, ago=5 * minute, worked=4 * minute)
-        send(client, two, ago=4 * minute, worked=1 * minute)
-        send(client, three, ago=1 * minute, worked=99 * minute)
+        send(as_ben, one, ago=5 * minute, worked=4 * minute)
+        send(as_ben, two, ago=4 * minute, worked=1 * minute)
+        send(as_ben, three, ago=1 * minute, worked=99 * minute)
     spent = [label_task(study, ben, position=n).active_ms for n in (1, 2, 3)]
     assert spent == [4 * minute, 1 * minute, 3 * minute], "never more than has passed"
     assert label_task(study, ben, position=3).last_seen_at == NOW + timedelta(minutes=9)
 
 
-def test_an_answer_of_before_the_last_contact_adds_no_time(ben: Any, login: Any) -> None:
-    study, client = MAKERS["validation"](ben), login(ben)
+def test_an_answer_of_before_the_last_contact_adds_no_time(ben: Any, as_ben: Any) -> None:
+    study = MAKERS["validation"](ben)
     task = label_task(study, ben)
     with time_machine.travel(NOW, tick=False):
-        client.post(label_url("label-seen", task), headers=JSON)
-        assert send(client, task, ago=3_600_000, worked=3_600_000).status_code == 200
-        assert send(client, task, ago="soon").status_code == 400
+        as_ben.post(label_url("label-seen", task), headers=JSON)
+        assert send(as_ben, task, ago=3_600_000, worked=3_600_000).status_code == 200
+        assert send(as_ben, task, ago="soon").status_code == 400
     task.refresh_from_db()
     assert (task.active_ms, task.last_seen_at) == (0, NOW)
 
 
-def test_a_page_can_ask_whether_it_is_out_of_date(ben: Any, dot: Any, login: Any) -> None:
-    study, client = MAKERS["validation"](ben), login(ben)
+def test_a_page_can_ask_whether_it_is_out_of_date(ben: Any, as_ben: Any, dot: Any, login: Any) -> None:
+    study = MAKERS["validation"](ben)
     task = label_task(study, ben, position=2)
 
     def near() -> dict[str, Any]:
-        found: dict[str, Any] = client.get(label_url("label-near", task), headers=JSON).json()
+        found: dict[str, Any] = as_ben.get(label_url("label-near", task), headers=JSON).json()
         return found
 
     def revision() -> int:
         [mine] = [each for each in near()["tasks"] if each["task"] == str(task.uid)]
-        assert config_of(client, task)["revision"] == mine["revision"]
+        assert config_of(as_ben, task)["revision"] == mine["revision"]
         return int(mine["revision"])
 
     assert (revision(), near()["is_open"]) == (0, True)
-    assert send(client, task).json()["revision"] == revision() == 1
-    assert send(client, task, op_id="again").json()["revision"] == revision() == 1, (
+    assert send(as_ben, task).json()["revision"] == revision() == 1
+    assert send(as_ben, task, op_id="again").json()["revision"] == revision() == 1, (
         "the same answer changes nothing"
     )
-    assert client.post(label_url("label-undo", task), headers=JSON).json()["revision"] == revision() == 2
-    client.post(label_url("label-remark", task), {"comment": "odd"}, headers=JSON)
-    client.post(label_url("label-skip", task), {"reason": "odd"}, headers=JSON)
+    assert as_ben.post(label_url("label-undo", task), headers=JSON).json()["revision"] == revision() == 2
+    as_ben.post(label_url("label-remark", task), {"comment": "odd"}, headers=JSON)
+    as_ben.post(label_url("label-skip", task), {"reason": "odd"}, headers=JSON)
     assert revision() == 4
     assert [each["state"] for each in near()["tasks"]][:2] == ["todo", "skipped"]
     assert login(dot).get(label_url("label-near", task), headers=JSON).status_code == 404

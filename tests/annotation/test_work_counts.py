@@ -35,13 +35,14 @@ def shown(client: Client, name: str) -> str:
     return client.get(reverse(name)).content.decode()
 
 
-def test_the_task_at_hand_and_the_one_after_it_stand_there_once_and_practice_is_none(ben: Any, login: Any) -> None:
-    client = login(ben)
+def test_the_task_at_hand_and_the_one_after_it_stand_there_once_and_practice_is_none(
+    ben: Any, as_ben: Any
+) -> None:
     make_points_study(annotators=[ben])  # three key points, one task
     writing = make_writing_study(annotators=[ben], haystack=make_haystack(key="one"))
     task = make_assignment(annotator=ben, study=writing)
     make_session(assignment=make_assignment(annotator=ben, is_practice=True, state="done"), state="submitted")
-    work = shown(client, "annotation:work")
+    work = shown(as_ben, "annotation:work")
     assert work.count('<li class="task') == 1
     starts = re.findall(r'<a class="button(?: primary)?" href="([^"]+)">\s*Start', work)
     assert sorted(starts) == sorted(
@@ -54,10 +55,10 @@ def test_the_task_at_hand_and_the_one_after_it_stand_there_once_and_practice_is_
     assert "All done" not in work
 
 
-def test_a_barred_task_is_neither_counted_nor_offered_nor_priced(ben: Any, login: Any, now: datetime) -> None:
-    client, task = login(ben), make_assignment(annotator=ben)
+def test_a_barred_task_is_neither_counted_nor_offered_nor_priced(ben: Any, as_ben: Any, now: datetime) -> None:
+    task = make_assignment(annotator=ben)
     record_exposure(user=ben, haystack=task.haystack, reason="linking", now=now)
-    work = shown(client, "annotation:work")
+    work = shown(as_ben, "annotation:work")
     assert "You have already seen what these documents contain" in work
     assert "data-blocked" in work
     assert "No task can be opened now." in work
@@ -66,7 +67,7 @@ def test_a_barred_task_is_neither_counted_nor_offered_nor_priced(ben: Any, login
 
 
 def test_a_second_text_on_a_haystack_is_blocked_for_the_reason_that_its_start_page_gives(
-    ben: Any, login: Any
+    ben: Any, as_ben: Any
 ) -> None:
     study = make_writing_study(annotators=[ben])
     first, second = study.writing_plan.subtopics.order_by("number")
@@ -74,42 +75,41 @@ def test_a_second_text_on_a_haystack_is_blocked_for_the_reason_that_its_start_pa
         assignment=make_assignment(study=study, annotator=ben, subtopic=first, state="done"), state="submitted"
     )
     task = make_assignment(study=study, annotator=ben, subtopic=second)
-    client, reason = login(ben), "You have written about these documents before"
-    assert reason in shown(client, "annotation:work")
-    assert reason in client.get(reverse("annotation:session-start", args=[task.uid])).content.decode()
+    reason = "You have written about these documents before"
+    assert reason in shown(as_ben, "annotation:work")
+    assert reason in as_ben.get(reverse("annotation:session-start", args=[task.uid])).content.decode()
     assert tasklist.board(annotator_of(ben), NOW).rows == ()
     study.writing_plan.allow_second_on_haystack = True
     study.writing_plan.save()
-    assert reason not in shown(client, "annotation:work")
+    assert reason not in shown(as_ben, "annotation:work")
 
 
-def test_linking_waits_for_writing_on_the_same_documents_and_the_rest_can_be_opened(ben: Any, login: Any) -> None:
+def test_linking_waits_for_writing_on_the_same_documents_and_the_rest_can_be_opened(ben: Any, as_ben: Any) -> None:
     free, taken = make_haystack(key="free"), make_haystack(key="taken")
     links = make_linking_study(
         annotators=[ben],
         summaries=[make_summary(subtopic=each.subtopics.first()) for each in (taken, free) if each],
     )
     make_assignment(annotator=ben, study=make_writing_study(annotators=[ben], haystack=taken))
-    client = login(ben)
-    assert "1 opens after your writing task" in flat(shown(client, "annotation:work"))
+    assert "1 opens after your writing task" in flat(shown(as_ben, "annotation:work"))
     free_task = links.label_tasks.get(item__summary__haystack=free)
     taken_task = links.label_tasks.get(item__summary__haystack=taken)
     go = reverse("annotation:label-go", args=[links.uid])
-    assert client.get(go).headers["Location"] == label_url("label-task", free_task)
-    assert client.get(label_url("label-task", taken_task)).status_code == 409
+    assert as_ben.get(go).headers["Location"] == label_url("label-task", free_task)
+    assert as_ben.get(label_url("label-task", taken_task)).status_code == 409
     type(free_task).objects.filter(pk=free_task.pk).update(state="skipped", skip_reason="odd")
-    work = shown(client, "annotation:work")
+    work = shown(as_ben, "annotation:work")
     assert "You still have a writing task on the same documents" in work
     assert go not in work
-    assert "The rest is blocked" in client.get(go, follow=True).content.decode()
+    assert "The rest is blocked" in as_ben.get(go, follow=True).content.decode()
 
 
-def test_a_text_that_can_never_be_written_blocks_no_linking(ben: Any, login: Any, now: datetime) -> None:
+def test_a_text_that_can_never_be_written_blocks_no_linking(ben: Any, as_ben: Any, now: datetime) -> None:
     haystack = make_haystack()
     links = make_linking_study(annotators=[ben], haystack=haystack)
     make_assignment(annotator=ben, study=make_writing_study(annotators=[ben], haystack=haystack))
     record_exposure(user=ben, haystack=haystack, reason="page", now=now)
-    assert login(ben).get(label_url("label-task", label_task(links, ben))).status_code == 200
+    assert as_ben.get(label_url("label-task", label_task(links, ben))).status_code == 200
 
 
 def words(page: str) -> str:
@@ -118,7 +118,7 @@ def words(page: str) -> str:
 
 
 def test_home_and_the_page_of_earnings_and_the_end_of_a_study_name_the_same_time_and_money(
-    ben: Any, login: Any
+    ben: Any, as_ben: Any
 ) -> None:
     study = make_points_study(annotators=[ben])
     study.label_tasks.update(state="done", n_answered=F("n_questions"), active_ms=600_000)
@@ -130,29 +130,28 @@ def test_home_and_the_page_of_earnings_and_the_end_of_a_study_name_the_same_time
     )
     amount, hours = f"{25 + n * 25 / 6:.2f} USD", "1 h 30 min"
     assert n == 3
-    client = login(ben)
     for name in ("annotation:work", "annotation:earnings"):
-        page = shown(client, name)
+        page = shown(as_ben, name)
         assert amount in page
         assert hours in page
-    end = client.get(reverse("annotation:label-finished", args=[study.uid])).content.decode()
+    end = as_ben.get(reverse("annotation:label-finished", args=[study.uid])).content.decode()
     assert "All done. Thank you!" in end
     assert "3 of 3 answered" in words(end)
     assert "30 min of active time, 10 min each" in words(end)
     assert "12.50 USD earned in this study" in words(end)
 
 
-def test_the_end_of_a_study_leads_to_the_next_one_with_something_to_do(ben: Any, login: Any) -> None:
+def test_the_end_of_a_study_leads_to_the_next_one_with_something_to_do(ben: Any, as_ben: Any) -> None:
     points, links = make_points_study(annotators=[ben]), make_linking_study(annotators=[ben])
     points.label_tasks.update(state="done", n_answered=F("n_questions"), active_ms=60_000)
-    client, end = login(ben), reverse("annotation:label-finished", args=[points.uid])
+    end = reverse("annotation:label-finished", args=[points.uid])
     onward = reverse("annotation:label-go", args=[links.uid])
-    assert onward in client.get(end).content.decode()
+    assert onward in as_ben.get(end).content.decode()
     links.label_tasks.update(state="skipped", skip_reason="odd")
-    assert onward not in client.get(end).content.decode()
+    assert onward not in as_ben.get(end).content.decode()
 
 
-def test_every_end_leads_to_the_task_that_the_page_of_ones_work_names(ben: Any, login: Any) -> None:
+def test_every_end_leads_to_the_task_that_the_page_of_ones_work_names(ben: Any, as_ben: Any) -> None:
     """Also where that is begun, or of another kind, and not the first by its date."""
     points, links = make_points_study(annotators=[ben]), make_linking_study(annotators=[ben])
     writing = make_writing_study(annotators=[ben], name="Elsewhere", haystack=make_haystack(key="other"))
@@ -163,54 +162,52 @@ def test_every_end_leads_to_the_task_that_the_page_of_ones_work_names(ben: Any, 
     ratings = make_rating_study(annotators=[ben], summaries=[text])
     first = ratings.label_tasks.order_by("position")[0]
     ratings.label_tasks.filter(pk=first.pk).update(state="begun", begun_at=timezone.now())
-    client = login(ben)
     hero = reverse("annotation:label-go", args=[ratings.uid])
-    assert f'class="button primary" href="{hero}"' in client.get(reverse("annotation:work")).content.decode()
+    assert f'class="button primary" href="{hero}"' in as_ben.get(reverse("annotation:work")).content.decode()
     for end in (
         reverse("annotation:label-finished", args=[points.uid]),
         reverse("annotation:session-after", args=[done.uid]),
         reverse("annotation:session-own", args=[done.uid]),
     ):
-        page = client.get(end).content.decode()
+        page = as_ben.get(end).content.decode()
         assert hero in page, end
         assert reverse("annotation:label-go", args=[links.uid]) not in page, end
 
 
-def test_work_handed_in_stands_under_the_name_of_its_kind(ben: Any, login: Any) -> None:
-    client = login(ben)
+def test_work_handed_in_stands_under_the_name_of_its_kind(ben: Any, as_ben: Any) -> None:
     points = make_points_study(annotators=[ben])
     links = make_linking_study(annotators=[ben])
     point, link = label_task(points, ben), label_task(links, ben)
-    client.post(label_url("label-choice", point), {"grounded": "no"})
-    done = shown(client, "annotation:own-work")
+    as_ben.post(label_url("label-choice", point), {"grounded": "no"})
+    done = shown(as_ben, "annotation:own-work")
     assert "Key points verified" in done
     assert "Insights found in summaries" not in done
     insight = link.item.summary.subtopic.insights.first().uid
-    client.post(label_url("label-choice", link), {"question": insight, "coverage": "none"})
-    done = shown(client, "annotation:own-work")
+    as_ben.post(label_url("label-choice", link), {"question": insight, "coverage": "none"})
+    done = shown(as_ben, "annotation:own-work")
     assert (
         done.index("Insights found in summaries") < done.index("Ferry links") < done.index("Key points verified")
     )
 
 
-def test_a_begun_task_offers_no_form_to_withdraw_it(ben: Any, ada: Any, login: Any) -> None:
+def test_a_begun_task_offers_no_form_to_withdraw_it(ben: Any, ada: Any, as_ada: Any) -> None:
     study = make_writing_study(annotators=[ben], researcher=ada)
     waiting = make_assignment(annotator=ben, study=study)
     url = reverse("annotation:assignment-withdraw", args=[waiting.uid])
-    assert 'class="danger"' in login(ada).get(url).content.decode()
+    assert 'class="danger"' in as_ada.get(url).content.decode()
     type(waiting).objects.update(state="started")
-    page = login(ada).get(url).content.decode()
+    page = as_ada.get(url).content.decode()
     assert "can&#x27;t be withdrawn" in page or "can't be withdrawn" in page
     assert 'class="danger"' not in page
 
 
-def test_the_list_of_numbers_says_that_there_are_more(ben: Any, login: Any) -> None:
+def test_the_list_of_numbers_says_that_there_are_more(ben: Any, as_ben: Any) -> None:
     question = make_points_question(points=[f"Point {k}" for k in range(40)], quotes=["none of it"] * 40)
     study = make_points_study(annotators=[ben], questions=[question])
 
     def numbers(position: int) -> str:
         url = label_url("label-task", label_task(study, ben, position=position))
-        listed = re.search(r'<ol class="task-numbers">(.*?)</ol>', login(ben).get(url).content.decode(), re.DOTALL)
+        listed = re.search(r'<ol class="task-numbers">(.*?)</ol>', as_ben.get(url).content.decode(), re.DOTALL)
         assert listed
         return " ".join(re.findall(r">(\d+|…)<", listed[1]))
 

@@ -39,12 +39,12 @@ OF_LINKING = ("study-figures", "study-agreement-rows", "disagreements")
 
 
 @pytest.fixture
-def clients(ada: Any, ben: Any, dot: Any, eve: Any, login: Any) -> dict[str, Client]:
+def clients(as_ada: Any, as_ben: Any, dot: Any, as_eve: Any, login: Any) -> dict[str, Client]:
     """A browser of each role; the deactivated one was logged in before."""
     ned, gone = make_user("ned", "researcher"), make_user("gone", "researcher")
     found = {
-        "nobody": Client(), "annotator": login(ben), "annotator elsewhere": login(dot), "researcher": login(ada),
-        "researcher elsewhere": login(ned), "admin": login(eve), "deactivated": login(gone),
+        "nobody": Client(), "annotator": as_ben, "annotator elsewhere": login(dot), "researcher": as_ada,
+        "researcher elsewhere": login(ned), "admin": as_eve, "deactivated": login(gone),
     }  # fmt: skip
     gone.is_active = False
     gone.save()
@@ -76,8 +76,8 @@ class World:
 
 
 @pytest.fixture
-def world(ada: Any, ben: Any, login: Any) -> World:
-    return World(ada, ben, login(ben))
+def world(ada: Any, ben: Any, as_ben: Any) -> World:
+    return World(ada, ben, as_ben)
 
 
 def test_the_walk_finds_the_pages_of_this_site() -> None:
@@ -212,5 +212,5 @@ def test_the_admin_site_sends_a_stranger_to_the_login_of_the_site(client: Client
     assert response.redirect_chain[-1][0] == "/login/?next=%2Fadmin%2F"
 
 
-def test_an_admin_opens_the_admin_site(eve: Any, login: Any) -> None:
-    assert login(eve).get("/admin/").status_code == 200
+def test_an_admin_opens_the_admin_site(as_eve: Any) -> None:
+    assert as_eve.get("/admin/").status_code == 200

@@ -177,7 +177,7 @@ def said_badly(report: Report) -> str | None:
 
 @pytest.fixture
 def make(
-    ada: Any, login: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ada: Any, as_ada: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[str], tuple[Members, Site]]:
     monkeypatch.chdir(tmp_path)
 
@@ -185,7 +185,7 @@ def make(
         if kind == "writing":
             make_haystack()
         members = archive_of(kind, tmp_path)
-        return members, Site(ada, login(ada), tmp_path)
+        return members, Site(ada, as_ada, tmp_path)
 
     return make
 

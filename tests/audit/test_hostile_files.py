@@ -122,9 +122,9 @@ def pages() -> Iterator[str]:
 
 @pytest.mark.parametrize("name", WITH_EXAMPLE)
 def test_a_hostile_file_is_refused_in_words_or_shown_as_text(
-    name: str, ada: Any, login: Any, audit: Audit, tmp_path: Path
+    name: str, ada: Any, as_ada: Any, audit: Audit, tmp_path: Path
 ) -> None:
-    entry, site = FORMATS[name], Site(ada, login(ada), tmp_path)
+    entry, site = FORMATS[name], Site(ada, as_ada, tmp_path)
     cases = list(audit.sample(filled(entry), 25))
     for number, (what, data) in enumerate(cases):
         if found := site.fault(entry, data, opens=audit.is_whole or number % 3 == 0):

@@ -347,9 +347,9 @@ def test_an_unknown_measure_draws_nothing(report: JudgeReport) -> None:
 
 
 @pytest.mark.django_db
-def test_the_differences_fill_their_chart(ada: Any, login: Any) -> None:
+def test_the_differences_fill_their_chart(ada: Any, as_ada: Any) -> None:
     study = make_labelled_study(summaries=make_summaries(), researcher=ada)
-    figures = login(ada).get(reverse("annotation:study-figures", args=[study.uid])).context["shown"].figures
+    figures = as_ada.get(reverse("annotation:study-figures", args=[study.uid])).context["shown"].figures
     _scatter, difference = figures.charts_of("")
     low, high = spec_of(difference)["layer"][0]["encoding"]["y"]["scale"]["domain"]
     farthest = max(abs(row["value"]) for row in difference.rows)

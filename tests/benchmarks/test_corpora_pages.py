@@ -35,9 +35,9 @@ CORPORA, SEARCH = "/corpora/", "/corpora/search/"
 
 
 @pytest.fixture
-def read(ada: Any, login: Login) -> Read:
+def read(as_ada: Any) -> Read:
     """A page as a researcher reads it."""
-    return partial(text_of, login(ada))
+    return partial(text_of, as_ada)
 
 
 def imported(now: datetime, **kwargs: Any) -> Haystack:
@@ -66,8 +66,8 @@ def text_of(client: Client, address: str, status: int = 200, **headers: Any) -> 
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_every_page_opens_for_admins(name: str, now: datetime, eve: Any, login: Login) -> None:
-    text_of(login(eve), addresses(imported(now))[name])
+def test_every_page_opens_for_admins(name: str, now: datetime, as_eve: Any) -> None:
+    text_of(as_eve, addresses(imported(now))[name])
 
 
 @pytest.mark.parametrize(("name", "shows_insights"), [*zip(PAGES[:-1], (False, False, *[True] * 4), strict=True)])
@@ -101,17 +101,16 @@ def queries(client: Client, address: str) -> int:
 
 
 @pytest.mark.parametrize(("name", "at_most"), [*zip(PAGES, (9, 15, 8, 17, 11, 10, 16), strict=True)])
-def test_the_number_of_queries_is_fixed(name: str, at_most: int, now: datetime, ada: Any, login: Login) -> None:
+def test_the_number_of_queries_is_fixed(name: str, at_most: int, now: datetime, as_ada: Any) -> None:
     small = imported(now, key="small", n_documents=4, n_subtopics=1, n_insights=2)
-    client = login(ada)
-    client.get(addresses(small)[name])  # what is stored is computed
-    few = queries(client, addresses(small)[name])
+    as_ada.get(addresses(small)[name])  # what is stored is computed
+    few = queries(as_ada, addresses(small)[name])
     many_systems = (*SYSTEMS, *(f"summary_subtopic_vector_m{number}" for number in range(12)))
     large = imported(now, key="large", n_documents=40, n_subtopics=5, n_insights=9, systems=many_systems)
     for number in range(4):
         imported(now, key=f"more{number}", title=f"Harbour {number}")
-    client.get(addresses(large)[name])
-    many = queries(client, addresses(large)[name])
+    as_ada.get(addresses(large)[name])
+    many = queries(as_ada, addresses(large)[name])
     assert many <= few
     assert many <= at_most
 
@@ -248,35 +247,33 @@ def test_summaries_are_sorted_by_the_scores_of_the_chosen_judge(now: datetime, r
     read(f"{address}?judge=nobody", status=404)
 
 
-def test_an_archived_haystack_leaves_lists_and_search_and_comes_back(
-    now: datetime, ada: Any, login: Login
-) -> None:
+def test_an_archived_haystack_leaves_lists_and_search_and_comes_back(now: datetime, ada: Any, as_ada: Any) -> None:
     haystack = imported(now)
     Haystack.objects.update(created_by=ada)
-    client = login(ada)
     archive = reverse("benchmarks:haystack-archive", args=[haystack.uid])
     for _ in range(2):
-        assert client.post(archive, {"archived": "1"}).status_code == 302
-    assert "is archived" in text_of(client, CORPORA)
-    assert haystack.title not in text_of(client, CORPORA)
-    assert haystack.title in text_of(client, CORPORA + "?archived=1")
-    assert "No corpus contains" in text_of(client, SEARCH + "?q=harbour")
-    client.post(archive, {"archived": "0"})
-    assert haystack.title in text_of(client, CORPORA)
+        assert as_ada.post(archive, {"archived": "1"}).status_code == 302
+    assert "is archived" in text_of(as_ada, CORPORA)
+    assert haystack.title not in text_of(as_ada, CORPORA)
+    assert haystack.title in text_of(as_ada, CORPORA + "?archived=1")
+    assert "No corpus contains" in text_of(as_ada, SEARCH + "?q=harbour")
+    as_ada.post(archive, {"archived": "0"})
+    assert haystack.title in text_of(as_ada, CORPORA)
     assert [event.action for event in AuditEvent.objects.filter(actor=ada).order_by("pk")] == [
         "haystack.archived",
         "haystack.restored",
     ]
 
 
-def test_only_an_admin_deletes_and_everything_goes_along(now: datetime, ada: Any, eve: Any, login: Login) -> None:
+def test_only_an_admin_deletes_and_everything_goes_along(
+    now: datetime, as_ada: Any, eve: Any, as_eve: Any
+) -> None:
     haystack = imported(now)
     address = reverse("benchmarks:haystack-delete", args=[haystack.uid])
-    assert login(ada).post(address).status_code == 403
-    client = login(eve)
-    assert "24 verdicts" in text_of(client, address)
+    assert as_ada.post(address).status_code == 403
+    assert "24 verdicts" in text_of(as_eve, address)
     assert Haystack.objects.exists()
-    assert client.post(address).status_code == 302
+    assert as_eve.post(address).status_code == 302
     assert not Haystack.objects.exists()
     assert not Summary.objects.exists()
     event = AuditEvent.objects.get(action="haystack.deleted")
@@ -286,31 +283,30 @@ def test_only_an_admin_deletes_and_everything_goes_along(now: datetime, ada: Any
 
 @pytest.mark.needs("synthesis")
 def test_a_haystack_on_which_rows_of_an_absent_extension_stand_is_not_deleted_and_the_page_names_it(
-    now: datetime, eve: Any, login: Login
+    now: datetime, as_eve: Any
 ) -> None:
     haystack = imported(now)
     with connection.cursor() as cursor:
         cursor.execute("CREATE TABLE gone (haystack_id bigint REFERENCES benchmarks_haystack (id))")
         cursor.execute("INSERT INTO gone VALUES (%s)", [haystack.pk])
     MigrationRecorder(connection).record_applied("weaving", "0001_initial")
-    answer = login(eve).post(reverse("benchmarks:haystack-delete", args=[haystack.uid]), follow=True)
+    answer = as_eve.post(reverse("benchmarks:haystack-delete", args=[haystack.uid]), follow=True)
     assert "Not deleted: 1 row of the extension “weaving”, which is turned off" in answer.text
     assert Haystack.objects.filter(pk=haystack.pk).exists()
 
 
 def test_a_haystack_that_a_study_uses_is_not_deleted_and_the_page_says_why(
-    now: datetime, ben: Any, eve: Any, login: Login
+    now: datetime, ben: Any, as_eve: Any
 ) -> None:
     haystack = make_haystack()
     study = make_writing_study(haystack=haystack, annotators=[ben])
     make_assignment(annotator=ben, study=study)
     assert {row.label: row.count for row in obstacles(haystack)} == {"writing plan": 1, "assignment": 1}
-    client = login(eve)
     address = reverse("benchmarks:haystack-delete", args=[haystack.uid])
-    page = text_of(client, address)
+    page = text_of(as_eve, address)
     assert "1 assignment" in page
     assert "Delete for good" not in page
-    response = client.post(address, follow=True)
+    response = as_eve.post(address, follow=True)
     assert "depend on it" in response.content.decode()
     assert Haystack.objects.filter(pk=haystack.pk).exists()
 
@@ -324,18 +320,17 @@ def test_a_summary_that_nobody_judged_stands_beside_judged_ones_with_a_dash(now:
     assert row[: row.index("</tr>")].count(">–</td>") == 3
 
 
-def test_the_admin_shows_every_model_and_changes_none(now: datetime, eve: Any, login: Login) -> None:
+def test_the_admin_shows_every_model_and_changes_none(now: datetime, eve: Any, as_eve: Any) -> None:
     imported(now)
     eve.is_superuser = True
     eve.save()
-    client = login(eve)
     for model in apps.get_app_config("benchmarks").get_models():
         assert model in admin.site._registry, model
         row = model._default_manager.first()
         name = f"admin:benchmarks_{model._meta.model_name}"
-        assert client.get(reverse(f"{name}_changelist")).status_code == 200
-        assert client.get(reverse(f"{name}_add")).status_code == 403
+        assert as_eve.get(reverse(f"{name}_changelist")).status_code == 200
+        assert as_eve.get(reverse(f"{name}_add")).status_code == 403
         if row is not None:
-            assert client.get(reverse(f"{name}_change", args=[row.pk])).status_code == 200
-            assert client.post(reverse(f"{name}_change", args=[row.pk])).status_code == 403
-            assert client.post(reverse(f"{name}_delete", args=[row.pk])).status_code == 403
+            assert as_eve.get(reverse(f"{name}_change", args=[row.pk])).status_code == 200
+            assert as_eve.post(reverse(f"{name}_change", args=[row.pk])).status_code == 403
+            assert as_eve.post(reverse(f"{name}_delete", args=[row.pk])).status_code == 403

@@ -34,31 +34,30 @@ def test_links_stay_within_the_help_and_no_two_entries_share_an_anchor() -> None
     assert len({entry.slug for entry in entries()}) == len(entries())
 
 
-def test_the_page_finds_entries_by_all_words_whatever_their_case(ada: Any, login: Any) -> None:
-    client = login(ada)
-    page = client.get("/help/", {"q": "RANDOLPH Kappa 1"}).content.decode()
+def test_the_page_finds_entries_by_all_words_whatever_their_case(as_ada: Any) -> None:
+    page = as_ada.get("/help/", {"q": "RANDOLPH Kappa 1"}).content.decode()
     assert "1 / q" in page
     assert "Gwet" not in page
-    part = client.get("/help/", {"q": "zebra kappa"}, headers={"HX-Request": "true"}).content.decode()
+    part = as_ada.get("/help/", {"q": "zebra kappa"}, headers={"HX-Request": "true"}).content.decode()
     assert part.strip().startswith("<p")
     assert "zebra kappa" in part
 
 
-def test_an_entry_opens_alone_and_its_measure_leads_to_it(ada: Any, login: Any) -> None:
-    client, entry = login(ada), entry_of("randolph")
+def test_an_entry_opens_alone_and_its_measure_leads_to_it(as_ada: Any) -> None:
+    entry = entry_of("randolph")
     assert entry is not None
-    part = client.get(f"/help/{entry.slug}/", headers={"HX-Request": "true"}).content.decode()
+    part = as_ada.get(f"/help/{entry.slug}/", headers={"HX-Request": "true"}).content.decode()
     assert "1 / q" in part
     assert "<html" not in part
     bias = entry_of("bias")
     assert bias is not None
     whole = f"/help/{bias.slug}/"
-    part = client.get(whole, headers={"HX-Request": "true"}).text
+    part = as_ada.get(whole, headers={"HX-Request": "true"}).text
     assert f'href="{whole}"' in part
     assert "Own family" not in part
-    assert "Own family" in client.get(whole).text
-    assert client.get("/help/no-such-thing/").status_code == 404
+    assert "Own family" in as_ada.get(whole).text
+    assert as_ada.get("/help/no-such-thing/").status_code == 404
 
 
-def test_help_is_for_researchers(ben: Any, login: Any) -> None:
-    assert login(ben).get("/help/").status_code == 403
+def test_help_is_for_researchers(as_ben: Any) -> None:
+    assert as_ben.get("/help/").status_code == 403

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
@@ -21,7 +19,6 @@ from tests.makers import NOW, make_haystack, make_summary
 from tests.running import json_of
 
 pytestmark = pytest.mark.django_db
-Login = Callable[..., Client]
 
 
 @pytest.fixture
@@ -186,39 +183,37 @@ def url(name: str, *args: Any) -> str:
     return reverse(f"benchmarks:{name}", args=args)
 
 
-def test_a_jury_is_made_on_its_page_and_run_again_on_its_own(summary: Summary, ada: Any, login: Login) -> None:
+def test_a_jury_is_made_on_its_page_and_run_again_on_its_own(summary: Summary, ada: Any, as_ada: Any) -> None:
     wren, owl = judge("<script>wren</script>"), judge("owl")
-    client = login(ada)
-    assert "No judge has verdicts on summaries yet" in client.get(url("jury-new")).text
+    assert "No judge has verdicts on summaries yet" in as_ada.get(url("jury-new")).text
     give(wren, summary, 1, "full", 2)
     give(owl, summary, 1, "full", 3)
-    form = client.get(url("jury-new")).text
+    form = as_ada.get(url("jury-new")).text
     assert "&lt;script&gt;wren" in form
     assert "<script>wren" not in form
     values = {"name": "bench", "members": [str(wren.uid), str(owl.uid)], "score": "label"}
-    made = client.post(url("jury-new"), values)
+    made = as_ada.post(url("jury-new"), values)
     jury = Judge.objects.get(name="bench")
     run = jury.runs.get()
     assert made["Location"] == url("judge-run", run.uid)
     judging.run_pending(run=run, clock=timezone.now)
-    page = client.get(url("judge-detail", jury.uid)).text
+    page = as_ada.get(url("judge-detail", jury.uid)).text
     assert "1 of them covered without a bullet" in page
     assert "<script>wren" not in page
     assert AuditEvent.objects.filter(action="judge.saved", actor=ada).count() == 1
     give(wren, summary, 2, "none")
     give(owl, summary, 2, "none")
-    again = client.post(url("jury-run", jury.uid))
+    again = as_ada.post(url("jury-run", jury.uid))
     assert again["Location"] != made["Location"]
     judging.run_pending(run=jury.runs.get(state="pending"), clock=timezone.now)
     assert jury.verdicts.count() == 2
-    assert client.post(url("jury-run", jury.uid))["Location"] == url("judge-detail", jury.uid)
+    assert as_ada.post(url("jury-run", jury.uid))["Location"] == url("judge-detail", jury.uid)
 
 
-def test_a_form_that_makes_no_jury_says_why(summary: Summary, ada: Any, login: Login) -> None:
+def test_a_form_that_makes_no_jury_says_why(summary: Summary, as_ada: Any) -> None:
     wren, owl = judge("wren"), judge("owl")
     for one in (wren, owl):
         give(one, summary, 1, "none")
-    client = login(ada)
     members = [str(wren.uid), str(owl.uid)]
     for values, said in (
         ({"name": "bench", "members": members[:1], "score": "label"}, "2 to 20 members"),
@@ -227,14 +222,14 @@ def test_a_form_that_makes_no_jury_says_why(summary: Summary, ada: Any, login: L
         ({"name": "bench", "members": members, "score": "luck"}, "luck"),
         ({"name": "", "members": members, "score": "label"}, "required"),
     ):
-        response = client.post(url("jury-new"), values)
+        response = as_ada.post(url("jury-new"), values)
         assert response.status_code == 422
         assert said in response.text
     assert not Judge.objects.filter(kind="jury").exists()
 
 
-def test_only_a_jury_is_run_as_one(summary: Summary, ada: Any, login: Login) -> None:
-    assert login(ada).post(url("jury-run", judge("wren").uid)).status_code == 404
+def test_only_a_jury_is_run_as_one(summary: Summary, as_ada: Any) -> None:
+    assert as_ada.post(url("jury-run", judge("wren").uid)).status_code == 404
 
 
 def test_offline_and_gpt_4o_together_do_better_than_each_alone(published: Path) -> None:

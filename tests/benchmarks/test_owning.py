@@ -71,7 +71,7 @@ def judge_subjects() -> Any:
 
 
 def test_only_whoever_imported_a_haystack_or_an_admin_archives_it(
-    ada: Any, bob: Any, ben: Any, eve: Any, login: Login
+    ada: Any, as_ada: Any, bob: Any, ben: Any, eve: Any, login: Login
 ) -> None:
     haystack = make_haystack()
     page, archive = url("haystack-detail", haystack.uid), url("haystack-archive", haystack.uid)
@@ -91,18 +91,18 @@ def test_only_whoever_imported_a_haystack_or_an_admin_archives_it(
     assert "imported by Ada" in flat(login(bob).get(page).content.decode())
     said = login(bob).post(archive, {"archived": "0"})
     assert "Whoever imported this haystack, or an admin, can archive it." in said.content.decode()
-    assert login(ada).post(archive, {"archived": "maybe"}).status_code == 400
+    assert as_ada.post(archive, {"archived": "maybe"}).status_code == 400
     assert Haystack.objects.get().archived_at is not None
 
 
-def test_sending_the_button_twice_does_not_undo_it(ada: Any, login: Login) -> None:
-    haystack, client = make_haystack(), login(ada)
+def test_sending_the_button_twice_does_not_undo_it(ada: Any, as_ada: Any) -> None:
+    haystack = make_haystack()
     make_questions(2, dataset="harbours")
     Haystack.objects.update(created_by=ada)
     Question.objects.update(created_by=ada)
     for state in ("1", "1", "0", "0"):
-        client.post(url("haystack-archive", haystack.uid), {"archived": state})
-        client.post(url("question-set-archive", "harbours"), {"archived": state})
+        as_ada.post(url("haystack-archive", haystack.uid), {"archived": state})
+        as_ada.post(url("question-set-archive", "harbours"), {"archived": state})
         assert (Haystack.objects.get().archived_at is not None) == (state == "1")
         assert Question.objects.exclude(archived_at=None).exists() == (state == "1")
     assert AuditEvent.objects.filter(actor=ada).count() == 4
@@ -159,11 +159,11 @@ def test_anybody_who_may_start_runs_repeats_one_which_then_is_their_own(
 
 
 def test_the_next_version_of_a_judge_is_made_by_who_made_one_or_an_admin(
-    ada: Any, bob: Any, eve: Any, login: Login, server: FakeServer
+    ada: Any, as_ada: Any, bob: Any, as_eve: Any, login: Login, server: FakeServer
 ) -> None:
     fields = {"name": "sparrow", "base_url": server.address, "model": MODEL, "protocol": "one", "temperature": "0"}
     fields |= {"max_tokens": "400", "timeout_s": "60", "prompt": ""}
-    login(ada).post(url("judge-new"), fields)
+    as_ada.post(url("judge-new"), fields)
     first = Judge.objects.get()
     assert first.created_by == ada
     edit, page = url("judge-edit", first.uid), url("judge-detail", first.uid)
@@ -172,15 +172,15 @@ def test_the_next_version_of_a_judge_is_made_by_who_made_one_or_an_admin(
     assert login(bob).post(edit, fields | {"prompt": "Say none."}).status_code == 403
     taken = login(bob).post(url("judge-new"), fields | {"prompt": "Say none."})
     assert (taken.status_code, "Somebody else made" in taken.content.decode()) == (422, True)
-    assert login(eve).post(edit, fields | {"prompt": "Say some."}).status_code == 302
-    assert login(ada).post(edit, fields | {"prompt": "Say all."}).status_code == 302
-    assert edit in login(ada).get(page).content.decode()
+    assert as_eve.post(edit, fields | {"prompt": "Say some."}).status_code == 302
+    assert as_ada.post(edit, fields | {"prompt": "Say all."}).status_code == 302
+    assert edit in as_ada.get(page).content.decode()
     assert Judge.objects.count() == 3
     assert login(bob).post(url("judge-new"), fields | {"name": "wren"}).status_code == 302
 
 
 def test_the_next_version_of_a_summarizer_is_made_by_who_made_one_or_an_admin(
-    ada: Any, bob: Any, login: Login
+    ada: Any, as_ada: Any, bob: Any, login: Login
 ) -> None:
     made = versions.ensure_judge(
         name="wren",
@@ -192,9 +192,9 @@ def test_the_next_version_of_a_summarizer_is_made_by_who_made_one_or_an_admin(
     )
     edit, page = url("summarizer-edit", made.uid), url("summarizer-detail", made.uid)
     assert edit not in login(bob).get(page).content.decode()
-    assert edit in login(ada).get(page).content.decode()
+    assert edit in as_ada.get(page).content.decode()
     assert login(bob).post(edit, {}).status_code == 403
-    assert login(ada).post(edit, {}).status_code == 422
+    assert as_ada.post(edit, {}).status_code == 422
     assert Summarizer.objects.count() == 1
 
 
@@ -211,10 +211,10 @@ def test_the_published_cost_of_a_judge_is_changed_by_who_imported_it_or_an_admin
 
 
 def test_a_price_is_replaced_by_who_set_it_or_an_admin_and_anybody_sets_that_of_another_day(
-    ada: Any, bob: Any, eve: Any, login: Login
+    ada: Any, as_ada: Any, bob: Any, eve: Any, login: Login
 ) -> None:
     fields = {"model": MODEL, "base_url": "", "valid_from": "2026-01-01", "output_per_million": "8"}
-    login(ada).post(url("prices"), fields | {"input_per_million": "2"})
+    as_ada.post(url("prices"), fields | {"input_per_million": "2"})
     refused = login(bob).post(url("prices"), fields | {"input_per_million": "0"})
     assert refused.status_code == 422
     assert "Somebody else set the price of this day." in refused.content.decode()

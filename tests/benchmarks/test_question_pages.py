@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -23,7 +22,6 @@ from tests.taking_in import import_questions
 
 pytestmark = pytest.mark.django_db
 
-Login = Callable[..., Client]
 TEXT = "Ice <b>stopped</b> the boats & Fog did so too."
 
 
@@ -54,17 +52,15 @@ def body(client: Client, address: str, **headers: Any) -> str:
     return response.content.decode()
 
 
-def test_a_set_is_listed_and_downloaded(now: datetime, ada: Any, login: Login) -> None:
+def test_a_set_is_listed_and_downloaded(now: datetime, as_ada: Any) -> None:
     take(now, line())
-    assert reverse("benchmarks:questions") in body(login(ada), reverse("benchmarks:questions"))
-    assert login(ada).get(reverse("benchmarks:question-download", args=["long2rag"])).status_code == 200
+    assert reverse("benchmarks:questions") in body(as_ada, reverse("benchmarks:questions"))
+    assert as_ada.get(reverse("benchmarks:question-download", args=["long2rag"])).status_code == 200
 
 
-def test_passages_are_marked_where_they_are_and_no_text_becomes_markup(
-    now: datetime, ada: Any, login: Login
-) -> None:
+def test_passages_are_marked_where_they_are_and_no_text_becomes_markup(now: datetime, as_ada: Any) -> None:
     take(now, line())
-    html = flat(body(login(ada), detail(Question.objects.get())))
+    html = flat(body(as_ada, detail(Question.objects.get())))
     assert '<span id="span-1-1"></span><mark>Ice &lt;b&gt;stopped&lt;/b&gt; the <sup>' in html
     assert '<span id="span-2-1"></span><mark>boats<sup>' in html, "a piece of its own where two passages overlap"
     assert "<b>" not in html
@@ -76,14 +72,14 @@ def test_passages_are_marked_where_they_are_and_no_text_becomes_markup(
     assert "AutoDS 0.81" in html
 
 
-def test_the_list_filters_searches_and_sorts_by_its_address(now: datetime, ada: Any, login: Login) -> None:
+def test_the_list_filters_searches_and_sorts_by_its_address(now: datetime, as_ada: Any) -> None:
     take(now, *read("questions.jsonl"), dataset="demo")
     take(now, line(category="riddle"))
-    client, address = login(ada), reverse("benchmarks:questions")
+    address = reverse("benchmarks:questions")
     canals = Question.objects.get(key="canals").text
 
     def shown(query: str) -> list[str]:
-        html = body(client, f"{address}?{query}")
+        html = body(as_ada, f"{address}?{query}")
         return [row.text for row in Question.objects.all() if str(row.uid) in html]
 
     assert len(shown("")) == 11
@@ -91,38 +87,37 @@ def test_the_list_filters_searches_and_sorts_by_its_address(now: datetime, ada: 
     assert shown("q=CANALS") == [canals]
     assert len(shown("category=riddle")) == 1
     assert shown("category=riddle&domain=history") == []
-    assert "“none” is not in it" in client.get(f"{address}?domain=none").text
-    by_words = body(client, address + "?sort=-words")
+    assert "“none” is not in it" in as_ada.get(f"{address}?domain=none").text
+    by_words = body(as_ada, address + "?sort=-words")
     longest, shortest = Question.objects.order_by("-n_words")[0], Question.objects.order_by("n_words")[0]
     assert by_words.index(str(longest.uid)) < by_words.index(str(shortest.uid))
 
 
-def test_long_lists_come_in_pages_that_keep_the_filter(now: datetime, ada: Any, login: Login) -> None:
+def test_long_lists_come_in_pages_that_keep_the_filter(now: datetime, as_ada: Any) -> None:
     take(now, *(line(key=number, category="causal") for number in range(101)))
-    client, address = login(ada), reverse("benchmarks:questions")
-    first, second = body(client, address + "?category=causal"), body(client, address + "?category=causal&page=2")
+    address = reverse("benchmarks:questions")
+    first, second = body(as_ada, address + "?category=causal"), body(as_ada, address + "?category=causal&page=2")
     assert "?category=causal&amp;page=2" in first
     assert sum(str(row.uid) in first for row in Question.objects.all()) == 100
     assert sum(str(row.uid) in second for row in Question.objects.all()) == 1
 
 
-def test_without_questions_the_list_says_how_they_come_in(ada: Any, login: Login) -> None:
-    assert reverse("benchmarks:import-new") in body(login(ada), reverse("benchmarks:questions"))
-    assert login(ada).get(reverse("benchmarks:question-download", args=["none"])).status_code == 404
+def test_without_questions_the_list_says_how_they_come_in(as_ada: Any) -> None:
+    assert reverse("benchmarks:import-new") in body(as_ada, reverse("benchmarks:questions"))
+    assert as_ada.get(reverse("benchmarks:question-download", args=["none"])).status_code == 404
 
 
-def test_pages_cost_the_same_queries_whatever_is_on_them(now: datetime, ada: Any, login: Login) -> None:
+def test_pages_cost_the_same_queries_whatever_is_on_them(now: datetime, as_ada: Any) -> None:
     take(now, line(key="small", key_points=[], responses=[]))
     take(now, *read("questions.jsonl"), dataset="demo")
-    client = login(ada)
     small, large = (detail(Question.objects.get(key=key)) for key in ("small", "canals"))
-    body(client, small)  # fills the caches of the site
+    body(as_ada, small)  # fills the caches of the site
     costs = []
     for address in (small, large, reverse("benchmarks:questions")):
         with CaptureQueriesContext(
             connection,
         ) as queries:
-            body(client, address)
+            body(as_ada, address)
         costs.append(sum("benchmarks_" in query["sql"] for query in queries.captured_queries))
     assert costs == [6, 6, 7]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
@@ -18,9 +17,6 @@ from benchmarks.models import AuditEvent, ImportJob, Question
 from tests.makers_verification import make_questions, make_verification_study
 
 pytestmark = pytest.mark.django_db
-Login = Callable[..., Client]
-
-
 LINE = {
     "key": "q1",
     "question": "What stopped the boats?",
@@ -49,16 +45,15 @@ def text_of(client: Client, address: str) -> str:
     return response.content.decode()
 
 
-def test_questions_are_sent_checked_and_imported(ada: Any, login: Login) -> None:
-    client = login(ada)
-    assert 'value="long2rag" selected' in text_of(client, reverse("benchmarks:import-new") + "?format=long2rag")
-    job = send(client, LINE, dataset="harbour")
-    shown = text_of(client, step("job", job))
+def test_questions_are_sent_checked_and_imported(as_ada: Any) -> None:
+    assert 'value="long2rag" selected' in text_of(as_ada, reverse("benchmarks:import-new") + "?format=long2rag")
+    job = send(as_ada, LINE, dataset="harbour")
+    shown = text_of(as_ada, step("job", job))
     assert "What would be imported" in shown
     assert "key points" in shown
     assert "published" not in shown
     assert not Question.objects.exists()
-    client.post(step("confirm", job))
+    as_ada.post(step("confirm", job))
     job.refresh_from_db()
     assert (job.state, job.report["created"]["key_points"], job.report["results"]) == (
         "done",
@@ -66,15 +61,15 @@ def test_questions_are_sent_checked_and_imported(ada: Any, login: Login) -> None
         [{"title": "harbour", "id": "harbour"}],
     )
     assert Question.objects.get().dataset == "harbour"
-    assert "?dataset=harbour" in text_of(client, step("job", job))
+    assert "?dataset=harbour" in text_of(as_ada, step("job", job))
     assert not storages["uploads"].exists(ImportJob.objects.get().file_path)
 
 
 def test_a_large_file_of_questions_is_taken_in_by_the_worker(
-    ada: Any, login: Login, now: datetime, monkeypatch: pytest.MonkeyPatch
+    as_ada: Any, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(jobs, "INLINE_BYTES", 10)
-    job = send(login(ada), LINE)
+    job = send(as_ada, LINE)
     assert job.state == "uploaded"
     jobs.advance(uid=job.uid, clock=lambda: now)
     jobs.confirm(job=job)
@@ -86,57 +81,55 @@ def test_a_large_file_of_questions_is_taken_in_by_the_worker(
     ("line", "words"),
     [("{", "Nothing was imported."), (LINE | {"question": ""}, "1 error."), ("[]", "Nothing was imported.")],
 )
-def test_a_bad_file_is_refused_in_sentences(ada: Any, login: Login, line: Any, words: str) -> None:
-    client = login(ada)
-    job = send(client, LINE | {"key": "q2"}, line)
+def test_a_bad_file_is_refused_in_sentences(as_ada: Any, line: Any, words: str) -> None:
+    job = send(as_ada, LINE | {"key": "q2"}, line)
     assert job.state == "failed"
-    assert words in text_of(client, step("job", job))
+    assert words in text_of(as_ada, step("job", job))
     assert not Question.objects.exists()
 
 
-def test_an_archived_set_leaves_the_list_and_comes_back(ada: Any, login: Login) -> None:
+def test_an_archived_set_leaves_the_list_and_comes_back(ada: Any, as_ada: Any) -> None:
     make_questions(2, dataset="harbours")
     make_questions(1, dataset="piers")
     Question.objects.update(created_by=ada)
-    client, questions = login(ada), reverse("benchmarks:questions")
+    questions = reverse("benchmarks:questions")
     archive = reverse("benchmarks:question-set-archive", args=["harbours"])
     for _ in range(2):
-        client.post(archive, {"archived": "1"})
-    shown = text_of(client, questions + "?dataset=harbours")
+        as_ada.post(archive, {"archived": "1"})
+    shown = text_of(as_ada, questions + "?dataset=harbours")
     assert "Nothing matches these filters." in shown
-    assert "1 archived set" in text_of(client, questions)
-    archived = text_of(client, questions + "?archived=1")
+    assert "1 archived set" in text_of(as_ada, questions)
+    archived = text_of(as_ada, questions + "?archived=1")
     assert "harbours as JSONL" in archived
     assert "piers as JSONL" not in archived
-    client.post(archive, {"archived": "0"})
+    as_ada.post(archive, {"archived": "0"})
     assert not Question.objects.exclude(archived_at=None).exists()
     assert [event.action for event in AuditEvent.objects.filter(actor=ada).order_by("pk")] == [
         "questions.archived",
         "questions.restored",
     ]
-    assert client.post(reverse("benchmarks:question-set-archive", args=["none"])).status_code == 404
+    assert as_ada.post(reverse("benchmarks:question-set-archive", args=["none"])).status_code == 404
 
 
-def test_only_an_admin_deletes_a_set_and_everything_goes_along(ada: Any, eve: Any, login: Login) -> None:
+def test_only_an_admin_deletes_a_set_and_everything_goes_along(as_ada: Any, eve: Any, as_eve: Any) -> None:
     make_questions(2, dataset="harbours")
     make_questions(1, dataset="piers")
     address = reverse("benchmarks:question-set-delete", args=["harbours"])
-    assert login(ada).post(address).status_code == 403
-    client = login(eve)
-    assert "4 key points" in text_of(client, address)
+    assert as_ada.post(address).status_code == 403
+    assert "4 key points" in text_of(as_eve, address)
     assert Question.objects.count() == 3
-    client.post(address)
+    as_eve.post(address)
     assert Question.objects.get().dataset == "piers"
     event = AuditEvent.objects.get(action="questions.deleted")
     assert (event.actor, event.detail["dataset"], event.detail["key_points"]) == (eve, "harbours", 4)
-    assert client.get(address).status_code == 404
+    assert as_eve.get(address).status_code == 404
 
 
-def test_a_set_that_a_study_uses_is_not_deleted_and_the_page_says_why(ben: Any, eve: Any, login: Login) -> None:
+def test_a_set_that_a_study_uses_is_not_deleted_and_the_page_says_why(ben: Any, as_eve: Any) -> None:
     make_verification_study(questions=make_questions(2, dataset="harbours"), annotators=[ben])
-    client, address = login(eve), reverse("benchmarks:question-set-delete", args=["harbours"])
-    shown = text_of(client, address)
+    address = reverse("benchmarks:question-set-delete", args=["harbours"])
+    shown = text_of(as_eve, address)
     assert "label items" in shown
     assert "Delete for good" not in shown
-    assert "depend on it" in client.post(address, follow=True).content.decode()
+    assert "depend on it" in as_eve.post(address, follow=True).content.decode()
     assert Question.objects.count() == 2

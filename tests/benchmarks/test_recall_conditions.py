@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -124,21 +122,20 @@ def judge(db: None) -> Judge:
 
 
 @pytest.mark.django_db
-def test_the_page_and_its_files_have_the_table(judge: Judge, ada: Any, login: Callable[..., Client]) -> None:
-    client = login(ada)
-    shown = flat(client.get("/questions/recall/").text)
+def test_the_page_and_its_files_have_the_table(judge: Judge, as_ada: Any) -> None:
+    shown = flat(as_ada.get("/questions/recall/").text)
     part = shown[shown.index('id="conditions"') : shown.index("Models with one condition")]
     assert "All 2 questions, each answered by all systems shown" in part
     assert "gull" not in part
     assert "−50.0" in part
-    row = next(row for row in rows_shown(client, "/questions/recall/", "by-condition") if "snippets" in row.names)
+    row = next(row for row in rows_shown(as_ada, "/questions/recall/", "by-condition") if "snippets" in row.names)
     assert (row.value("words"), row.value("shown_words")) == (40.0, 70.0)
-    file = client.get("/questions/recall/files/conditions.csv").getvalue().decode("utf-8-sig")
+    file = as_ada.get("/questions/recall/files/conditions.csv").getvalue().decode("utf-8-sig")
     rows = list(csv.DictReader(io.StringIO(file)))
     found = {row["documents"]: row for row in rows}
     assert found["snippets"]["kpr_macro"] == "0.5"
     assert found["snippets"]["difference"] == "-0.5"
     assert found["full"]["difference"] == ""
-    assert client.get("/questions/recall/files/recall.json").json()["conditions"][0]["shown_words"] == 70.0
-    one = client.get("/questions/recall/", {"system": "gull"}).text
+    assert as_ada.get("/questions/recall/files/recall.json").json()["conditions"][0]["shown_words"] == 70.0
+    one = as_ada.get("/questions/recall/", {"system": "gull"}).text
     assert 'id="conditions"' not in one

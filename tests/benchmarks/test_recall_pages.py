@@ -64,8 +64,8 @@ def body(client: Client, address: str, **headers: Any) -> str:
     return answer.content.decode()
 
 
-def test_the_best_and_the_second_of_a_column_are_marked_and_said(judge: Judge, ada: Any, login: Login) -> None:
-    html = flat(body(login(ada), RECALL + "?questions=all"))
+def test_the_best_and_the_second_of_a_column_are_marked_and_said(judge: Judge, as_ada: Any) -> None:
+    html = flat(body(as_ada, RECALL + "?questions=all"))
     table = html.partition('id="systems-category"')[2].partition("</table>")[0]
     rows = {
         name: re.sub(r"<[^>]+>", "", cells)
@@ -80,131 +80,121 @@ def test_the_best_and_the_second_of_a_column_are_marked_and_said(judge: Judge, a
     assert "the only" not in table
 
 
-def test_figures_follow_the_filter_and_a_fragment_has_no_frame(judge: Judge, ada: Any, login: Login) -> None:
-    html = body(login(ada), RECALL + "?system=wren", HX_Request="true")
+def test_figures_follow_the_filter_and_a_fragment_has_no_frame(judge: Judge, as_ada: Any) -> None:
+    html = body(as_ada, RECALL + "?system=wren", HX_Request="true")
     assert "<html" not in html
     assert "heron" not in html
     assert '<div class="figure-value"><span title="key point recall, macro; n = 1' in html
     assert ">50.0</span>" in html
 
 
-def test_a_judge_can_be_chosen_and_the_one_with_most_responses_is_shown_first(
-    judge: Judge, ada: Any, login: Login
-) -> None:
+def test_a_judge_can_be_chosen_and_the_one_with_most_responses_is_shown_first(judge: Judge, as_ada: Any) -> None:
     other = make_judge("tern")
     say(other, Response.objects.get(system__key="jay"), ["yes", "yes"])
-    client = login(ada)
-    assert "judge owl" in body(client, RECALL)
-    chosen = body(client, RECALL + "?judge=tern")
+    assert "judge owl" in body(as_ada, RECALL)
+    chosen = body(as_ada, RECALL + "?judge=tern")
     assert "judge tern" in chosen
     assert "3 responses have no verdict" in chosen
 
 
-def test_filters_that_leave_no_response_are_named_and_not_the_import(judge: Judge, ada: Any, login: Login) -> None:
+def test_filters_that_leave_no_response_are_named_and_not_the_import(judge: Judge, as_ada: Any) -> None:
     for query in ("?category=factual&domain=history", "?domain=nowhere"):
-        shown = flat(body(login(ada), RECALL + query))
+        shown = flat(body(as_ada, RECALL + query))
         assert "No response has all that is chosen above." in shown
         assert "import_dataset" not in shown
 
 
-def test_without_verdicts_or_responses_the_page_says_what_to_do(ada: Any, login: Login) -> None:
-    client = login(ada)
-    assert "import_dataset long2rag" in body(client, RECALL)
+def test_without_verdicts_or_responses_the_page_says_what_to_do(as_ada: Any) -> None:
+    assert "import_dataset long2rag" in body(as_ada, RECALL)
     make_response("z", system="heron", n_points=1)
-    assert "run_judge --task recall" in body(client, RECALL)
+    assert "run_judge --task recall" in body(as_ada, RECALL)
 
 
-def test_files_hold_the_figures_the_counts_and_the_chart(judge: Judge, ada: Any, login: Login) -> None:
-    client = login(ada)
-    found = client.get(RECALL + "files/recall.json").json()
+def test_files_hold_the_figures_the_counts_and_the_chart(judge: Judge, as_ada: Any) -> None:
+    found = as_ada.get(RECALL + "files/recall.json").json()
     assert found["overall"]["judge"] == "owl"
-    text = b"".join(client.get(RECALL + "files/recall.csv")).decode()  # type: ignore[call-overload]
+    text = b"".join(as_ada.get(RECALL + "files/recall.csv")).decode()  # type: ignore[call-overload]
     rows = list(csv.DictReader(io.StringIO(text)))
     undefined = [row for row in rows if not row["value"] and not row["text"]]
     assert undefined
     assert all(row["reason"] for row in undefined)
-    counts = b"".join(client.get(RECALL + "files/responses.csv")).decode()  # type: ignore[call-overload]
+    counts = b"".join(as_ada.get(RECALL + "files/responses.csv")).decode()  # type: ignore[call-overload]
     jay = next(row for row in csv.DictReader(io.StringIO(counts)) if row["system"] == "jay")
     assert (jay["n_key_points"], jay["n_entailed"], jay["n_unjudged"], jay["n_points"]) == ("1", "0", "1", "2")
     for name, start in (("lengths.svg", b"<svg"), ("lengths.png", b"\x89PNG"), ("lengths.pdf", b"%PDF")):
-        assert client.get(RECALL + "files/" + name).content.startswith(start)
-    assert client.get(RECALL + "files/other.txt").status_code == 404
+        assert as_ada.get(RECALL + "files/" + name).content.startswith(start)
+    assert as_ada.get(RECALL + "files/other.txt").status_code == 404
 
 
-def test_a_run_is_looked_at_started_and_followed(ada: Any, login: Login) -> None:
+def test_a_run_is_looked_at_started_and_followed(ada: Any, as_ada: Any) -> None:
     make_response("z", system="heron", n_points=1, text="z 1. And more of it.")
-    client = login(ada)
     asked = {"judge": "lexical-2", "task": "recall", "concurrency": 16, "repeats": 1, "dataset": ""}
-    html = body(client, RUN + "?judge=lexical-2&task=recall&concurrency=16&repeats=1&dataset=")
+    html = body(as_ada, RUN + "?judge=lexical-2&task=recall&concurrency=16&repeats=1&dataset=")
     assert "Start the run" in html
     assert not Judge.objects.exists(), "looking writes nothing"
-    started = client.post(RUN, asked)
+    started = as_ada.post(RUN, asked)
     run = JudgeRun.objects.get()
     assert started.headers["Location"] == f"/judges/runs/{run.uid}/"
     assert (run.task, run.requested_by, run.items.count()) == ("recall", ada, 1)
     assert AuditEvent.objects.filter(action="run.requested").exists()
     judging.run_pending(run=run, clock=lambda: NOW)
-    assert "1 of 1 responses done" in body(client, f"/judges/runs/{run.uid}/")
-    assert client.post(RUN, asked).headers["Location"].startswith(RUN), "nothing is lacking"
+    assert "1 of 1 responses done" in body(as_ada, f"/judges/runs/{run.uid}/")
+    assert as_ada.post(RUN, asked).headers["Location"].startswith(RUN), "nothing is lacking"
     assert JudgeRun.objects.count() == 1
-    assert client.post(RUN, {**asked, "judge": "nobody"}).status_code == 422
+    assert as_ada.post(RUN, {**asked, "judge": "nobody"}).status_code == 422
 
 
-def test_a_models_run_is_estimated_before_it_costs_anything(ada: Any, login: Login, settings: Any) -> None:
+def test_a_models_run_is_estimated_before_it_costs_anything(as_ada: Any, settings: Any) -> None:
     settings.OPENAI_BASE_URLS = ["http://127.0.0.1:9/v1"]
     make_response("z", system="heron", n_points=3)
     config = {"base_url": "http://127.0.0.1:9/v1", "model": "sparrow-1"}
     model = versions.ensure_judge(name="sparrow", kind="openai", config=config, now=NOW)
     address = f"{RUN}?judge={model.uid}&task=recall&concurrency=4&repeats=2&dataset="
-    html = flat(body(login(ada), address))
+    html = flat(body(as_ada, address))
     assert "6, 0 cached or duplicate (free)" in html
     assert "there is no price for this model" in html
     settings.OPENAI_BASE_URLS = []
-    refused = body(login(ada), address)
+    refused = body(as_ada, address)
     assert "is not allowed" in refused
     assert "Start the run" not in refused
 
 
-def test_a_response_shows_verdicts_with_their_evidence_and_escapes_them(
-    judge: Judge, ada: Any, login: Login
-) -> None:
+def test_a_response_shows_verdicts_with_their_evidence_and_escapes_them(judge: Judge, as_ada: Any) -> None:
     response = Response.objects.get(system__key="wren")
     PointVerdict.objects.filter(response=response, answer="yes", premise="response").update(
         raw={"sentence": 4, "evidence": "<b>bold</b>"}
     )
-    html = flat(body(login(ada), f"/questions/responses/{response.uid}/"))
+    html = flat(body(as_ada, f"/questions/responses/{response.uid}/"))
     assert "sentence 4:" in html
     assert "&lt;b&gt;bold" in html
     assert html.count(">Wrong<") == 2
     jay = Response.objects.get(system__key="jay")
-    assert "unusable answer" in body(login(ada), f"/questions/responses/{jay.uid}/")
+    assert "unusable answer" in body(as_ada, f"/questions/responses/{jay.uid}/")
 
 
 def test_a_check_is_kept_as_a_row_and_the_newest_of_each_person_counts(
-    judge: Judge, ada: Any, eve: Any, login: Login
+    judge: Judge, as_ada: Any, as_eve: Any
 ) -> None:
     response = Response.objects.get(system__key="wren")
     first, second = response.extractions.get().points.order_by("number")
     address = reverse("benchmarks:point-check", args=[first.uid])
-    client = login(ada)
-    plain = client.post(address, {"is_right": "no", "note": "Half of it."})
+    plain = as_ada.post(address, {"is_right": "no", "note": "Half of it."})
     assert plain.headers["Location"].endswith("#point-1")
-    fragment = client.post(address, {"is_right": "yes"}, headers={"HX-Request": "true"})
+    fragment = as_ada.post(address, {"is_right": "yes"}, headers={"HX-Request": "true"})
     fragment = flat(fragment.content.decode())
     assert "<html" not in fragment
     assert "1 right, 0 wrong" in fragment
-    login(eve).post(reverse("benchmarks:point-check", args=[second.uid]), {"is_right": "no"})
+    as_eve.post(reverse("benchmarks:point-check", args=[second.uid]), {"is_right": "no"})
     assert ResponsePointCheck.objects.count() == 3
     share = views.share_right(judge="owl")
     assert (share.value, share.n_items) == (0.5, 2)
     assert views.share_right(judge="tern").value is None
     assert AuditEvent.objects.filter(action="point.checked").count() == 3
-    assert client.post(address, {"is_right": "perhaps"}).status_code == 422
-    assert "2 checks" in body(client, RECALL)
+    assert as_ada.post(address, {"is_right": "perhaps"}).status_code == 422
+    assert "2 checks" in body(as_ada, RECALL)
 
 
-def test_pages_cost_the_same_queries_whatever_is_on_them(judge: Judge, ada: Any, login: Login) -> None:
-    client = login(ada)
+def test_pages_cost_the_same_queries_whatever_is_on_them(judge: Judge, as_ada: Any) -> None:
     response = Response.objects.get(system__key="wren")
     addresses = (RECALL, f"/questions/responses/{response.uid}/")
 
@@ -212,7 +202,7 @@ def test_pages_cost_the_same_queries_whatever_is_on_them(judge: Judge, ada: Any,
         found = []
         for address in addresses:
             with CaptureQueriesContext(connection) as queries:
-                body(client, address)
+                body(as_ada, address)
             found.append(sum("benchmarks_" in query["sql"] for query in queries.captured_queries))
         return found
 
@@ -245,7 +235,7 @@ def verified(ada: Any) -> Study:
     return study
 
 
-def test_recall_on_a_version_of_ones_own_key_points(verified: Study, ada: Any, login: Login) -> None:
+def test_recall_on_a_version_of_ones_own_key_points(verified: Study, as_ada: Any) -> None:
     name = ("--study", verified.name)
     newest = json_of("report", "kpr", *name)
     assert newest["verified"] == {"study": verified.name, "version": 2, "n_kept": 1}
@@ -255,27 +245,25 @@ def test_recall_on_a_version_of_ones_own_key_points(verified: Study, ada: Any, l
     for wrong in ((*name, "--version", "9"), ("--version", "1")):
         with pytest.raises(CommandError, match="version"):
             call_command("report", "kpr", *wrong)
-    client = login(ada)
-    offered = client.get(RECALL).text
+    offered = as_ada.get(RECALL).text
     assert f'value="{verified.uid}.2"' in offered
     assert f'value="{verified.uid}.1"' in offered
-    answer = client.get(f"{RECALL}?points={verified.uid}.1")
+    answer = as_ada.get(f"{RECALL}?points={verified.uid}.1")
     shown = flat(answer.text)
     assert f"only the 3 key points kept by “{verified.name}”, version 1" in shown
     (cards,) = (part for part in answer.context["sheet"].parts if isinstance(part, Cards))
     assert cards.cards[0].stat.value == 0.75, "1 of 2 and 1 of 1"
-    files = client.get(f"{RECALL}files/recall.json?points={verified.uid}.2").json()
+    files = as_ada.get(f"{RECALL}files/recall.json?points={verified.uid}.2").json()
     assert files["overall"]["n_key_points"] == 1
 
 
 @pytest.mark.parametrize(
     "wrong", ["{uid}.7", "{uid}.", "{uid}.x", "{uid}", "x.1", "<script>", "{uid}.999999999999"]
 )
-def test_a_version_that_is_none_is_not_found(verified: Study, ada: Any, login: Login, wrong: str) -> None:
-    client = login(ada)
+def test_a_version_that_is_none_is_not_found(verified: Study, as_ada: Any, wrong: str) -> None:
     key = wrong.format(uid=verified.uid)
-    assert client.get(RECALL, {"points": key}).status_code == 404
-    assert client.get(RECALL + "files/recall.json", {"points": key}).status_code == 404
+    assert as_ada.get(RECALL, {"points": key}).status_code == 404
+    assert as_ada.get(RECALL + "files/recall.json", {"points": key}).status_code == 404
 
 
 def test_a_stranger_to_a_study_neither_sees_nor_uses_its_versions(verified: Study, login: Login) -> None:

@@ -90,18 +90,18 @@ def test_a_system_gains_nothing_by_a_question_that_others_skipped(
     assert "systems" not in report(capsys)
 
 
-def test_who_leads_is_tested_question_by_question_against_the_next(judge: Judge, ada: Any, login: Login) -> None:
+def test_who_leads_is_tested_question_by_question_against_the_next(judge: Judge, as_ada: Any) -> None:
     found = figures_of(table(ResponseFilter()), only_common=True)
     assert found.systems is not None
     lead = found.systems.leads["owl"]
     assert (lead.value, lead.n_items) == (pytest.approx((0.5 + 0.5 + 0.0) / 3), 3)
-    shown = flat(login(ada).get(RECALL).text)
+    shown = flat(as_ada.get(RECALL).text)
     assert "It is ahead of wren by 33.3 points; there are too few questions to test it." in shown
     for at in range(30):
         for system, said in (("heron", ["yes", "yes"]), ("wren", ["yes", "no"]), ("jay", ["no", "no"])):
             say(judge, make_response(f"more{at}", system=system, n_points=2), said)
     forget_all()
-    shown = flat(login(ada).get(RECALL).text)
+    shown = flat(as_ada.get(RECALL).text)
     assert re.search(r"ahead of wren by 48.5 points \(95 % CI [^)]*\); the difference is significant", shown)
 
 
@@ -165,30 +165,28 @@ def test_only_the_systems_shown_have_to_have_answered(judge: Judge, capsys: pyte
 
 
 def test_without_a_common_question_there_are_no_rows_and_the_page_says_why(
-    judge: Judge, ada: Any, login: Login, capsys: pytest.CaptureFixture[str]
+    judge: Judge, as_ada: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
     say(judge, make_response("other", system="magpie", n_points=1), ["yes"])
     systems = report(capsys, "--by", "system")["systems"]
     assert (systems["n_questions"], systems["all"], systems["domain"]) == ({"owl": 0}, [], [])
-    client = login(ada)
-    assert "Choose fewer, or" in flat(client.get(RECALL).text)
-    assert client.get(RECALL + "files/by-domain.svg").status_code == 404
-    assert "Choose fewer, or" not in flat(client.get(RECALL + "?questions=all").text)
+    assert "Choose fewer, or" in flat(as_ada.get(RECALL).text)
+    assert as_ada.get(RECALL + "files/by-domain.svg").status_code == 404
+    assert "Choose fewer, or" not in flat(as_ada.get(RECALL + "?questions=all").text)
 
 
-def test_the_switch_is_in_the_address_and_named_in_every_caption(judge: Judge, ada: Any, login: Login) -> None:
-    client = login(ada)
-    shown = flat(client.get(RECALL).text)
+def test_the_switch_is_in_the_address_and_named_in_every_caption(judge: Judge, as_ada: Any) -> None:
+    shown = flat(as_ada.get(RECALL).text)
     assert "Only the 3 of 4 questions that all systems shown answered." in shown
     assert 'name="questions"' in shown
-    everything = flat(client.get(RECALL + "?questions=all").text)
+    everything = flat(as_ada.get(RECALL + "?questions=all").text)
     assert "Only the 3 of 4" not in everything
     assert everything.count("All 4 questions; systems may have answered different ones") >= 4
-    two = client.get(RECALL + "?system=wren&system=jay").text
+    two = as_ada.get(RECALL + "?system=wren&system=jay").text
     assert two.count(" checked>") == 2
-    files = client.get(RECALL + "files/recall.json?questions=all").json()
+    files = as_ada.get(RECALL + "files/recall.json?questions=all").json()
     assert files["systems"]["only_common"] is False
-    text = b"".join(client.get(RECALL + "files/systems.csv")).decode()  # type: ignore[call-overload]
+    text = b"".join(as_ada.get(RECALL + "files/systems.csv")).decode()  # type: ignore[call-overload]
     rows = list(csv.DictReader(io.StringIO(text)))
     assert {row["dimension"] for row in rows} == {
         "all", "category", "domain", "document_length", "response_length", "judge"
@@ -196,7 +194,7 @@ def test_the_switch_is_in_the_address_and_named_in_every_caption(judge: Judge, a
     assert all(row[f"{figure}_reason"] for row in rows for figure in FIGURES if not row[figure])
 
 
-def test_domains_are_rows_of_dots_and_lengths_are_lines(judge: Judge, ada: Any, login: Login) -> None:
+def test_domains_are_rows_of_dots_and_lengths_are_lines(judge: Judge, as_ada: Any) -> None:
     common, counted = compared(table(ResponseFilter()), only_common=True)
     domains = part_chart("domain", by_system(common.rows, "domain"), counted)
     assert domains is not None
@@ -216,24 +214,23 @@ def test_domains_are_rows_of_dots_and_lengths_are_lines(judge: Judge, ada: Any, 
     assert part_chart("document_length", short, counted) is None, "all documents are short"
     assert part_chart("category", by_system(common.rows, "category"), counted) is None
     for file_format, start in (("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF")):
-        served = login(ada).get(f"{RECALL}files/response_length.{file_format}")
+        served = as_ada.get(f"{RECALL}files/response_length.{file_format}")
         assert served.content.startswith(start)
 
 
-def test_names_with_markup_are_text_in_tables_and_charts(judge: Judge, ada: Any, login: Login) -> None:
+def test_names_with_markup_are_text_in_tables_and_charts(judge: Judge, as_ada: Any) -> None:
     System.objects.filter(key="wren").update(key="<script>$x_1</script>")
     Question.objects.filter(domain="music").update(domain="<b>music</b>")
-    shown = login(ada).get(RECALL).text
+    shown = as_ada.get(RECALL).text
     assert "<script>$x_1" not in shown
     assert "<b>music" not in shown
     assert "&lt;b&gt;music" in shown
 
 
 def test_the_measured_accuracy_of_a_judge_stands_beside_its_figures(
-    judge: Judge, ada: Any, ben: Any, login: Login, capsys: pytest.CaptureFixture[str]
+    judge: Judge, ada: Any, as_ada: Any, ben: Any, login: Login, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    client = login(ada)
-    assert "No validation study of yours has checked this judge" in flat(client.get(RECALL).text)
+    assert "No validation study of yours has checked this judge" in flat(as_ada.get(RECALL).text)
     study = make_validation([ben], judge, n=8, by=ada)
     assert report(capsys)["validation"] == [], "nobody has answered"
     tasks = list(LabelTask.objects.filter(study=study).order_by("position"))
@@ -246,6 +243,6 @@ def test_the_measured_accuracy_of_a_judge_stands_beside_its_figures(
     (found,) = report(capsys)["validation"]
     assert (found["judge"], found["study"], found["protocol"]) == ("owl", study.name, "blind")
     assert (found["accuracy"], found["n_answered"]) == (pytest.approx(share), len(verdicts))
-    shown = flat(client.get(RECALL).text)
+    shown = flat(as_ada.get(RECALL).text)
     assert f'/studies/{study.uid}/figures/">{study.name}' in shown
     assert study.name not in login(make_user("zoe", "researcher")).get(RECALL).text

@@ -51,7 +51,7 @@ def test_two_versions_with_the_same_settings_are_told_apart(now: datetime) -> No
     assert names_of([first, second]) == {first: "oracle, run here (aaa)", second: "oracle, run here (bbb)"}
 
 
-def test_heads_and_rows_of_pages_are_in_words_and_files_keep_their_names(ada: Any, login: Any) -> None:
+def test_heads_and_rows_of_pages_are_in_words_and_files_keep_their_names(as_ada: Any) -> None:
     haystack = make_haystack()
     subtopic = haystack.subtopics.get(number=1)
     summary = make_summary(subtopic=subtopic, system="heron")
@@ -61,17 +61,16 @@ def test_heads_and_rows_of_pages_are_in_words_and_files_keep_their_names(ada: An
         Verdict.objects.create(
             judge=judge, summary=summary, insight=insight, coverage="none", is_linked=False, created_at=NOW
         )
-    client = login(ada)
     for address in (
         reverse("benchmarks:haystack-detail", args=[haystack.uid]),
         reverse("benchmarks:subtopic-detail", args=[subtopic.uid]),
         reverse("benchmarks:summary-detail", args=[summary.uid]),
         reverse("annotation:leaderboard"),
     ):
-        page = client.get(address).text
+        page = as_ada.get(address).text
         assert "all documents, gold last" in page, address
         assert "fl-ctxt-rev-sort" not in re.sub(r"<option[^>]*>|href=\"[^\"]*\"|\"url\": \"[^\"]*\"", "", page), (
             address
         )
-    csv = client.get(reverse("annotation:leaderboard-file", args=["csv"]))
+    csv = as_ada.get(reverse("annotation:leaderboard-file", args=["csv"]))
     assert "heron,fl-ctxt-rev-sort," in csv.getvalue().decode()

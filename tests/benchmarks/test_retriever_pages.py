@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
 from io import StringIO
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.test import Client
 from django.urls import reverse
 
 from annotation.models import Study
@@ -22,7 +20,6 @@ from tests.fake_openai import FakeServer, failing
 from tests.makers import flat, make_haystack
 
 pytestmark = pytest.mark.django_db
-Login = Callable[..., Client]
 
 
 def address(haystack: Haystack, name: str = "list") -> str:
@@ -39,43 +36,43 @@ def ran(haystack: Haystack, name: str, **settings: Any) -> Retrieval:
     return finish(retrieving.request(haystack=haystack, retriever=make(name, settings), now=NOW, wake=False))
 
 
-def test_imported_and_computed_scores_stand_in_one_table(ada: Any, login: Login) -> None:
+def test_imported_and_computed_scores_stand_in_one_table(as_ada: Any) -> None:
     haystack = make_haystack()
     for subtopic in haystack.subtopics.all():
         RetrieverRanking.objects.create(subtopic=subtopic, retriever="bm25", scores={"6": 1.0, "1": 0.5})
     row = ran(haystack, "oracle")
-    html = login(ada).get(address(haystack) + "?budget=100").content.decode()
+    html = as_ada.get(address(haystack) + "?budget=100").content.decode()
     assert "imported" in html
     assert row.version in html
     assert html.index("oracle") < html.index(">bm25")
     assert "within 100 tokens" in html
 
 
-def test_a_run_is_started_shown_and_done(ada: Any, login: Login) -> None:
-    haystack, client = make_haystack(), login(ada)
-    assert client.get(reverse("benchmarks:haystack-detail", args=[haystack.uid])).content.count(
+def test_a_run_is_started_shown_and_done(ada: Any, as_ada: Any) -> None:
+    haystack = make_haystack()
+    assert as_ada.get(reverse("benchmarks:haystack-detail", args=[haystack.uid])).content.count(
         address(haystack).encode()
     )
     data = {"retriever": "bm25", "with_subtopic": "on", "k1": "1.2", "b": "0.75"}
-    response = client.post(address(haystack, "run"), data, follow=True)
+    response = as_ada.post(address(haystack, "run"), data, follow=True)
     row = Retrieval.objects.get()
     settings = {"with_subtopic": True, "k1": 1.2, "b": 0.75}
     assert (row.settings, row.state, row.created_by) == (settings, "queued", ada)
     assert "0 of 2 subtopics scored" in flat(response.content.decode())
-    assert client.get(address(haystack), headers={"HX-Request": "true"}).status_code == 200
+    assert as_ada.get(address(haystack), headers={"HX-Request": "true"}).status_code == 200
     finish(row)
-    polled = client.get(address(haystack), headers={"HX-Request": "true"})
+    polled = as_ada.get(address(haystack), headers={"HX-Request": "true"})
     assert polled.status_code == 286
     assert b"BM25 (k1 1.2)" in polled.content
     assert b"hx-trigger" not in polled.content.split(b"<table")[0]
 
 
 @pytest.mark.every_database
-def test_scores_say_by_which_rules_they_were_made(ada: Any, login: Login) -> None:
+def test_scores_say_by_which_rules_they_were_made(as_ada: Any) -> None:
     haystack = make_haystack()
     ran(haystack, "keywords", with_subtopic=False, words="content")
     ran(haystack, "keywords")
-    html = login(ada).get(address(haystack)).content.decode()
+    html = as_ada.get(address(haystack)).content.decode()
     assert html.count("keywords (query alone, content words)") == html.count("keywords (") == 1
 
 
@@ -89,70 +86,65 @@ def test_scores_say_by_which_rules_they_were_made(ada: Any, login: Login) -> Non
         ({"retriever": "rerank", "base_url": "https://api.openai.com/v1", "model": ""}, "Fill this in"),
     ],
 )
-def test_wrong_settings_are_said_and_nothing_runs(
-    ada: Any, login: Login, data: dict[str, str], message: str
-) -> None:
+def test_wrong_settings_are_said_and_nothing_runs(as_ada: Any, data: dict[str, str], message: str) -> None:
     haystack = make_haystack()
-    response = login(ada).post(address(haystack, "run"), data)
+    response = as_ada.post(address(haystack, "run"), data)
     assert response.status_code == 422
     assert message in response.content.decode()
     assert not Retrieval.objects.exists()
 
 
-def test_the_fields_follow_the_chosen_retriever(ada: Any, ben: Any, login: Login) -> None:
-    haystack, client = make_haystack(), login(ada)
-    html = client.get(address(haystack, "settings") + "?retriever=embeddings").content.decode()
+def test_the_fields_follow_the_chosen_retriever(as_ada: Any, as_ben: Any) -> None:
+    haystack = make_haystack()
+    html = as_ada.get(address(haystack, "settings") + "?retriever=embeddings").content.decode()
     assert 'name="query_prefix"' in html
     assert 'name="k1"' not in html
-    assert 'name="seed"' in client.get(address(haystack) + "?retriever=random").content.decode()
+    assert 'name="seed"' in as_ada.get(address(haystack) + "?retriever=random").content.decode()
     for name in ("list", "settings"):
-        assert login(ben).get(address(haystack, name)).status_code == 403
-    assert login(ben).post(address(haystack, "run"), {"retriever": "oracle"}).status_code == 403
+        assert as_ben.get(address(haystack, name)).status_code == 403
+    assert as_ben.post(address(haystack, "run"), {"retriever": "oracle"}).status_code == 403
 
 
 def test_a_failure_is_shown_and_tried_again_without_paying_twice(
-    ada: Any, login: Login, server: FakeServer, monkeypatch: pytest.MonkeyPatch
+    as_ada: Any, server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(servers, "sleep", lambda seconds: None)
-    haystack, client = make_haystack(), login(ada)
+    haystack = make_haystack()
     server.behaviour = lambda number, body: failing(401, "no such key") if number == 2 else None
-    client.post(address(haystack, "run"), {"retriever": "rerank", "base_url": server.address, "model": "wren"})
+    as_ada.post(address(haystack, "run"), {"retriever": "rerank", "base_url": server.address, "model": "wren"})
     row = finish(Retrieval.objects.get())
     assert (row.state, RetrieverAnswer.objects.count()) == ("failed", 6)
-    assert b"no such key" in client.get(address(haystack)).content
-    client.post(reverse("benchmarks:retriever-again", args=[row.uid]))
+    assert b"no such key" in as_ada.get(address(haystack)).content
+    as_ada.post(reverse("benchmarks:retriever-again", args=[row.uid]))
     assert finish(row).state == "done"
     assert server.n_asked == 3
-    assert b"no such key" not in client.get(address(haystack)).content
+    assert b"no such key" not in as_ada.get(address(haystack)).content
 
 
-def test_a_server_is_asked_within_a_limit_and_cancelled(
-    ada: Any, ben: Any, login: Login, server: FakeServer
-) -> None:
-    haystack, client = make_haystack(), login(ada)
-    assert b"max_requests" not in client.get(address(haystack, "settings") + "?retriever=bm25").content
-    shown = client.get(address(haystack, "settings") + "?retriever=rerank").content
+def test_a_server_is_asked_within_a_limit_and_cancelled(as_ada: Any, as_ben: Any, server: FakeServer) -> None:
+    haystack = make_haystack()
+    assert b"max_requests" not in as_ada.get(address(haystack, "settings") + "?retriever=bm25").content
+    shown = as_ada.get(address(haystack, "settings") + "?retriever=rerank").content
     assert b"This haystack needs 2" in shown
     data = {"retriever": "rerank", "base_url": server.address, "model": "wren"}
-    assert client.post(address(haystack, "run"), data | {"max_requests": "0"}).status_code == 422
-    client.post(address(haystack, "run"), data | {"max_requests": "1"})
+    assert as_ada.post(address(haystack, "run"), data | {"max_requests": "0"}).status_code == 422
+    as_ada.post(address(haystack, "run"), data | {"max_requests": "1"})
     row = Retrieval.objects.get()
     settings = {"with_subtopic": False, "base_url": server.address, "model": "wren"}
     assert (row.max_requests, row.settings) == (1, settings)
     cancel = reverse("benchmarks:retriever-cancel", args=[row.uid])
-    assert cancel in client.get(address(haystack)).content.decode()
-    assert login(ben).post(cancel).status_code == 403
-    assert b"Cancelled." in login(ada).post(cancel, follow=True).content
-    login(ada).post(reverse("benchmarks:retriever-again", args=[row.uid]))
+    assert cancel in as_ada.get(address(haystack)).content.decode()
+    assert as_ben.post(cancel).status_code == 403
+    assert b"Cancelled." in as_ada.post(cancel, follow=True).content
+    as_ada.post(reverse("benchmarks:retriever-again", args=[row.uid]))
     assert (finish(row).state, row.n_requests) == ("failed", 1)
     assert server.n_asked == 1
 
 
-def test_studies_can_show_the_documents_of_a_computed_retriever(ada: Any, login: Login) -> None:
+def test_studies_can_show_the_documents_of_a_computed_retriever(as_ada: Any) -> None:
     haystack = make_haystack()
     row = ran(haystack, "keywords")
-    client = login(ada)
-    html = client.get(reverse("annotation:study-create")).content.decode()
+    html = as_ada.get(reverse("annotation:study-create")).content.decode()
     assert f'<option value="{row}">' in html
     assert not Study.objects.exists()
 

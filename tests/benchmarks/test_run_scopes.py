@@ -174,25 +174,24 @@ def offline(client: Client) -> Judge:
 
 @pytest.mark.django_db(transaction=True)
 def test_the_offline_judge_runs_from_the_browser_on_a_scope(
-    summaries: list[Summary], ada: Any, login: Login
+    summaries: list[Summary], ada: Any, as_ada: Any
 ) -> None:
-    client = login(ada)
-    assert "Run the offline judge" in client.get(url("judges")).text
-    judge = offline(client)
+    assert "Run the offline judge" in as_ada.get(url("judges")).text
+    judge = offline(as_ada)
     form = {"subtopics": [str(summaries[0].subtopic_id)], "systems": ["alpha", "beta"], "seed": "0"}
-    shown = client.post(start_url(judge), {**form, "estimate": "1"})
+    shown = as_ada.post(start_url(judge), {**form, "estimate": "1"})
     text = flat(shown.text)
     assert "subtopic Part 1; systems alpha, beta" in text
     assert "2 to judge of 2" in text
     assert "runs on this server" in text
     assert 'name="concurrency"' not in text
     assert not JudgeRun.objects.exists()
-    started = client.post(start_url(judge), dict_of(shown.context["form"].carried()), follow=True)
+    started = as_ada.post(start_url(judge), dict_of(shown.context["form"].carried()), follow=True)
     run = JudgeRun.objects.get()
     assert (run.state, run.verdicts.count(), run.requested_by) == (JudgeRun.State.DONE, 6, ada)
     assert "subtopic Part 1; systems alpha, beta" in flat(started.text)
-    assert "subtopic Part 1; systems alpha, beta" in flat(client.get(url("judges")).text)
-    again = client.post(start_url(judge), {**form, "estimate": "1"})
+    assert "subtopic Part 1; systems alpha, beta" in flat(as_ada.get(url("judges")).text)
+    again = as_ada.post(start_url(judge), {**form, "estimate": "1"})
     assert "Nothing is missing" in again.text
 
 
@@ -204,61 +203,56 @@ def dict_of(pairs: list[tuple[str, Any]]) -> dict[str, list[Any]]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_uploaded_list_is_carried_from_the_estimate_to_the_run(
-    summaries: list[Summary], ada: Any, login: Login
-) -> None:
-    client = login(ada)
-    judge = offline(client)
+def test_an_uploaded_list_is_carried_from_the_estimate_to_the_run(summaries: list[Summary], as_ada: Any) -> None:
+    judge = offline(as_ada)
     file = SimpleUploadedFile("ids.csv", f"{summaries[1].uid}\n{summaries[2].uid}".encode())
-    shown = client.post(start_url(judge), {"listed": str(summaries[0].uid), "listed_file": file, "estimate": "1"})
+    shown = as_ada.post(start_url(judge), {"listed": str(summaries[0].uid), "listed_file": file, "estimate": "1"})
     assert "a list of 3 ids" in flat(shown.text)
-    client.post(start_url(judge), dict_of(shown.context["form"].carried()))
+    as_ada.post(start_url(judge), dict_of(shown.context["form"].carried()))
     assert judged() == {summary.pk for summary in summaries[:3]}
 
 
-def test_a_file_without_ids_is_no_run_on_everything(summaries: list[Summary], ada: Any, login: Login) -> None:
-    client = login(ada)
+def test_a_file_without_ids_is_no_run_on_everything(summaries: list[Summary], as_ada: Any) -> None:
     for content in (b"", b" \n\n", b"\xff\xfe\x00"):
         file = SimpleUploadedFile("ids.csv", content)
-        assert client.post(start_url(offline(client)), {"listed_file": file}).status_code == 422, content
+        assert as_ada.post(start_url(offline(as_ada)), {"listed_file": file}).status_code == 422, content
     assert not JudgeRun.objects.exists()
 
 
-def test_an_empty_scope_is_told_apart_from_nothing_missing(
-    summaries: list[Summary], ada: Any, login: Login
-) -> None:
-    client = login(ada)
+def test_an_empty_scope_is_told_apart_from_nothing_missing(summaries: list[Summary], as_ada: Any) -> None:
     other = make_haystack(key="mill", title="The mill")
     form = {"haystack": other.pk, "subtopics": [summaries[0].subtopic_id], "estimate": "1"}
-    shown = client.post(start_url(offline(client)), form)
+    shown = as_ada.post(start_url(offline(as_ada)), form)
     assert "No summary matches" in shown.text
     for wrong in ({"sample": "0"}, {"sample": "many"}, {"study": UNKNOWN}, {"subtopics": ["x"]}, {"seed": "-1"}):
-        assert client.post(start_url(offline(client)), {**wrong, "estimate": "1"}).status_code == 422
-        assert client.post(start_url(offline(client)), wrong).status_code == 422
+        assert as_ada.post(start_url(offline(as_ada)), {**wrong, "estimate": "1"}).status_code == 422
+        assert as_ada.post(start_url(offline(as_ada)), wrong).status_code == 422
     assert not JudgeRun.objects.exists()
 
 
-def test_studies_of_others_are_no_choice_and_not_named(written: Study, ada: Any, login: Login) -> None:
+def test_studies_of_others_are_no_choice_and_not_named(written: Study, as_ada: Any, login: Login) -> None:
     other = login(make_user("ola", "researcher"))
     judge = offline(other)
     form = {"study": str(written.uid), "estimate": "1"}
     assert other.post(start_url(judge), form).status_code == 422
-    own = login(ada).post(start_url(judge), form)
+    own = as_ada.post(start_url(judge), form)
     assert f"study {written.name}" in flat(own.text)
     run_judge("--study", written.name)
     run = JudgeRun.objects.get()
-    assert f"study {written.name}" in login(ada).get(url("judge-run", run.uid)).text
+    assert f"study {written.name}" in as_ada.get(url("judge-run", run.uid)).text
     shown = other.get(url("judge-run", run.uid)).text
     assert written.name not in shown
     assert "a study" in shown
 
 
-def test_the_texts_of_sessions_are_read_by_those_whose_study_it_is(written: Study, ada: Any, login: Login) -> None:
+def test_the_texts_of_sessions_are_read_by_those_whose_study_it_is(
+    written: Study, as_ada: Any, login: Login
+) -> None:
     run_judge("--study", written.name)
     draft = Summary.objects.filter(origin="session").latest("pk")
     Verdict.objects.filter(summary=draft).update(coverage="full", lines=[1, 7], is_linked=True)
     answers = url("judge-run-answers", JudgeRun.objects.get().uid)
-    assert "The secret &lt;b&gt;draft&lt;/b&gt; of ben" in login(ada).get(answers).text
+    assert "The secret &lt;b&gt;draft&lt;/b&gt; of ben" in as_ada.get(answers).text
     others = login(make_user("ola", "researcher")).get(answers)
     assert others.status_code == 200
     assert "secret" not in others.text
@@ -266,62 +260,58 @@ def test_the_texts_of_sessions_are_read_by_those_whose_study_it_is(written: Stud
 
 @pytest.mark.django_db(transaction=True)
 def test_a_run_leads_to_its_answers_and_to_the_invalid_ones(
-    server: FakeServer, ada: Any, login: Login, django_assert_max_num_queries: Any
+    server: FakeServer, as_ada: Any, django_assert_max_num_queries: Any
 ) -> None:
-    client = login(ada)
     summary = make_summary(subtopic=make_haystack().subtopics.get(number=1))
     config = {"base_url": server.address, "model": "sparrow-1", "protocol": "one", "prompt": "Judge."}
     judge = versions.ensure_judge(name="sparrow", kind="openai", config=config, now=NOW)
     server.behaviour = lambda n, body: Answer("<script>nonsense</script>")
-    client.post(start_url(judge), {"concurrency": "1", "repeats": "1"})
+    as_ada.post(start_url(judge), {"concurrency": "1", "repeats": "1"})
     run = JudgeRun.objects.get()
     answers = url("judge-run-answers", run.uid)
-    assert f'href="{answers}?only=invalid">3</a>' in flat(client.get(url("judge-run", run.uid)).text)
+    assert f'href="{answers}?only=invalid">3</a>' in flat(as_ada.get(url("judge-run", run.uid)).text)
     with django_assert_max_num_queries(25):
-        shown = client.get(answers, {"only": "invalid"}).text
+        shown = as_ada.get(answers, {"only": "invalid"}).text
     assert shown.count("&lt;script&gt;nonsense&lt;/script&gt;") >= 3
     assert "<script>nonsense" not in shown
     for text in (*summary.subtopic.insights.values_list("text", flat=True), "model-a", "Subtopic 1"):
         assert text in shown
-    assert client.get(answers, {"page": "nonsense"}).status_code == 200
-    assert client.get(url("judge-run-answers", UNKNOWN)).status_code == 404
+    assert as_ada.get(answers, {"page": "nonsense"}).status_code == 200
+    assert as_ada.get(url("judge-run-answers", UNKNOWN)).status_code == 404
 
 
 @pytest.mark.django_db(transaction=True)
-def test_missing_items_of_a_run_are_asked_again_as_the_run_asked(
-    server: FakeServer, ada: Any, login: Login
-) -> None:
-    client = login(ada)
+def test_missing_items_of_a_run_are_asked_again_as_the_run_asked(server: FakeServer, as_ada: Any) -> None:
     subtopic = make_haystack().subtopics.get(number=1)
     for n in range(3):
         make_summary(subtopic=subtopic, system=f"m{n}", text=f"- Text {n}.")
     config = {"base_url": server.address, "model": "sparrow-1", "protocol": "one", "prompt": "Judge."}
     judge = versions.ensure_judge(name="sparrow", kind="openai", config=config, now=NOW)
     server.behaviour = lambda n, body: failing(400, "odd") if "Text 1" in json.dumps(body) else None
-    client.post(start_url(judge), {"concurrency": "2", "repeats": "1", "budget": "", "sample": "3", "seed": "5"})
+    as_ada.post(start_url(judge), {"concurrency": "2", "repeats": "1", "budget": "", "sample": "3", "seed": "5"})
     first = JudgeRun.objects.get()
     while first.state != JudgeRun.State.DONE:
         judging.finish_runs(judge=judge, clock=timezone.now, say=str)
         first.refresh_from_db()
     assert first.verdicts.count() == 6
-    assert "Run missing items again" in client.get(url("judge-run", first.uid)).text
+    assert "Run missing items again" in as_ada.get(url("judge-run", first.uid)).text
     server.behaviour = None
-    response = client.post(url("judge-run-again", first.uid))
+    response = as_ada.post(url("judge-run-again", first.uid))
     again = JudgeRun.objects.exclude(pk=first.pk).get()
     assert response["Location"] == url("judge-run", again.uid)
     assert (again.items.count(), again.verdicts.count(), again.concurrency) == (1, 3, 2)
     assert again.scope == first.scope == {"sample": 3, "seed": 5}
-    assert "Nothing is missing" in client.post(url("judge-run-again", first.uid), follow=True).text
+    assert "Nothing is missing" in as_ada.post(url("judge-run-again", first.uid), follow=True).text
 
 
 def test_a_finished_run_leads_to_where_people_labelled_the_same(
-    summaries: list[Summary], ada: Any, login: Login
+    summaries: list[Summary], ada: Any, as_ada: Any, login: Login
 ) -> None:
     study = make_labelled_study(summaries=summaries[:2], judges=(), researcher=ada)
     make_labelled_study(summaries=summaries[4:6], judges=(), researcher=ada, name="Elsewhere")
     run_judge("--study", study.name)
     run = JudgeRun.objects.get()
-    shown = login(ada).get(url("judge-run", run.uid)).text
+    shown = as_ada.get(url("judge-run", run.uid)).text
     there = reverse("annotation:study-figures", args=[study.uid])
     assert f'{there}?judge={run.judge.uid}#judges">Ferry links</a>' in flat(shown)
     assert "Elsewhere" not in shown
@@ -329,28 +319,26 @@ def test_a_finished_run_leads_to_where_people_labelled_the_same(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_trying_a_summary_lands_on_its_answers(server: FakeServer, ada: Any, login: Login) -> None:
-    client = login(ada)
+def test_trying_a_summary_lands_on_its_answers(server: FakeServer, as_ada: Any) -> None:
     summary = make_summary(subtopic=make_haystack().subtopics.get(number=1))
     config = {"base_url": server.address, "model": "sparrow-1", "protocol": "one", "prompt": "Judge."}
     judge = versions.ensure_judge(name="sparrow", kind="openai", config=config, now=NOW)
     here = url("judge-try", judge.uid, summary.uid)
-    response = client.post(here)
+    response = as_ada.post(here)
     assert response["Location"] == f"{here}#answers"
-    assert 'id="answers"' in client.get(here).text
-    assert client.get(here).text.count('class="badge coverage-') == 3
+    assert 'id="answers"' in as_ada.get(here).text
+    assert as_ada.get(here).text.count('class="badge coverage-') == 3
     JudgeRun.objects.update(state=JudgeRun.State.RUNNING)
-    polled = client.get(here, headers={"HX-Request": "true"})
+    polled = as_ada.get(here, headers={"HX-Request": "true"})
     assert (polled.status_code, "<h1" in polled.text, "every 1s" in polled.text) == (200, False, True)
     JudgeRun.objects.update(state=JudgeRun.State.PAUSED, message="The key was refused.")
-    polled = client.get(here, headers={"HX-Request": "true"})
+    polled = as_ada.get(here, headers={"HX-Request": "true"})
     assert (polled.status_code, "The key was refused." in polled.text) == (286, True)
 
 
 def test_answers_on_responses_are_read_like_those_on_summaries(
-    ada: Any, login: Login, django_assert_max_num_queries: Any
+    as_ada: Any, django_assert_max_num_queries: Any
 ) -> None:
-    client = login(ada)
     for n in range(4):
         make_response(f"q{n}", system="heron", n_points=3, text=f"Alpha {n} holds. Beta {n} does too, they say.")
     for task in ("recall", "extraction", "support"):
@@ -358,7 +346,7 @@ def test_answers_on_responses_are_read_like_those_on_summaries(
     shown = {}
     for run in JudgeRun.objects.all():
         with django_assert_max_num_queries(25):
-            shown[run.task] = flat(client.get(url("judge-run-answers", run.uid)).text)
+            shown[run.task] = flat(as_ada.get(url("judge-run-answers", run.uid)).text)
     assert "q1 1." in shown["recall"]
     assert shown["recall"].count("<tr>") == 12 + 1
     assert ">2 points</span>" in shown["extraction"]
@@ -367,8 +355,7 @@ def test_answers_on_responses_are_read_like_those_on_summaries(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_run_on_responses_is_about_systems_and_a_sample(ada: Any, login: Login) -> None:
-    client = login(ada)
+def test_a_run_on_responses_is_about_systems_and_a_sample(as_ada: Any) -> None:
     for n in range(5):
         make_response(f"q{n}", system="heron" if n else "wren", n_points=1)
     asked = {
@@ -379,10 +366,10 @@ def test_a_run_on_responses_is_about_systems_and_a_sample(ada: Any, login: Login
         "systems": ["heron"],
         "sample": 3,
     }
-    assert client.get(url("recall-run"), asked).context["n_responses"] == 3
-    client.post(url("recall-run"), asked)
+    assert as_ada.get(url("recall-run"), asked).context["n_responses"] == 3
+    as_ada.post(url("recall-run"), asked)
     run = JudgeRun.objects.get()
     assert {item.response.system.key for item in run.items.all()} == {"heron"}
     assert run.items.count() == 3
-    assert "a random sample of 3, seed 0; system heron" in flat(client.get(url("judge-run", run.uid)).text)
-    assert client.post(url("recall-run"), {**asked, "systems": ["nobody"]}).status_code == 422
+    assert "a random sample of 3, seed 0; system heron" in flat(as_ada.get(url("judge-run", run.uid)).text)
+    assert as_ada.post(url("recall-run"), {**asked, "systems": ["nobody"]}).status_code == 422

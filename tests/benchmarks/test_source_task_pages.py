@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import datetime
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 
 from benchmarks.corpora import archiving
@@ -29,12 +27,12 @@ def _sources(now: datetime) -> None:
     import_rows(get_format("sources"), [("", sources.parse([line]))], request=request)
 
 
-def test_the_length_is_shown_and_changed(ada: Any, login: Callable[..., Client]) -> None:
-    client, listed = login(ada), f"{reverse('benchmarks:corpora')}?dataset=xsum"
-    assert "in 1 sentence and at most 64 new tokens" in " ".join(client.get(listed).text.split())
-    assert ADDRESS in client.get(listed).text
-    assert 'value="64"' in client.get(ADDRESS).text
-    answer = client.post(ADDRESS, {"n_sentences": "3", "new_tokens": "128"}, follow=True)
+def test_the_length_is_shown_and_changed(as_ada: Any) -> None:
+    listed = f"{reverse('benchmarks:corpora')}?dataset=xsum"
+    assert "in 1 sentence and at most 64 new tokens" in " ".join(as_ada.get(listed).text.split())
+    assert ADDRESS in as_ada.get(listed).text
+    assert 'value="64"' in as_ada.get(ADDRESS).text
+    answer = as_ada.post(ADDRESS, {"n_sentences": "3", "new_tokens": "128"}, follow=True)
     assert "in 3 sentences and at most 128 new tokens" in " ".join(answer.text.split())
     row = SourceDataset.objects.get()
     assert (row.n_sentences, row.new_tokens) == (3, 128)
@@ -42,18 +40,16 @@ def test_the_length_is_shown_and_changed(ada: Any, login: Callable[..., Client])
 
 
 @pytest.mark.parametrize("wrong", [{"n_sentences": "0"}, {"n_sentences": "<b>"}, {"new_tokens": ""}])
-def test_a_length_that_is_none_is_refused(ada: Any, login: Callable[..., Client], wrong: dict[str, str]) -> None:
-    answer = login(ada).post(ADDRESS, {"n_sentences": "2", "new_tokens": "64", **wrong})
+def test_a_length_that_is_none_is_refused(as_ada: Any, wrong: dict[str, str]) -> None:
+    answer = as_ada.post(ADDRESS, {"n_sentences": "2", "new_tokens": "64", **wrong})
     assert (answer.status_code, SourceDataset.objects.get().n_sentences) == (422, 1)
 
 
-def test_only_datasets_of_sources_have_a_length_and_annotators_see_none(
-    ada: Any, ben: Any, login: Callable[..., Client]
-) -> None:
+def test_only_datasets_of_sources_have_a_length_and_annotators_see_none(as_ada: Any, as_ben: Any) -> None:
     make_haystack(dataset="plain")
-    assert login(ada).get(reverse("benchmarks:source-task", args=["plain"])).status_code == 404
-    assert login(ada).get(reverse("benchmarks:source-task", args=["none"])).status_code == 404
-    assert login(ben).get(ADDRESS).status_code == 403
+    assert as_ada.get(reverse("benchmarks:source-task", args=["plain"])).status_code == 404
+    assert as_ada.get(reverse("benchmarks:source-task", args=["none"])).status_code == 404
+    assert as_ben.get(ADDRESS).status_code == 403
 
 
 def test_the_length_goes_with_the_last_sources_of_its_dataset(eve: Any, now: datetime) -> None:

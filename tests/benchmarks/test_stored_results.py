@@ -10,7 +10,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
-from django.test import Client, override_settings
+from django.test import override_settings
 from django.urls import reverse
 
 from benchmarks.models import Judge, Result
@@ -153,7 +153,7 @@ def test_a_page_waits_for_what_was_just_asked_for_and_not_for_what_no_worker_tak
     ("error", "reason"), [(CannotCompute("This study is gone."), "gone"), (KeyError("x"), "KeyError")]
 )
 def test_a_failure_has_a_reason_and_is_tried_again_on_demand(
-    error: Exception, reason: str, doubling: Any, world: World, ada: Any, login: Any
+    error: Exception, reason: str, doubling: Any, world: World, as_ada: Any
 ) -> None:
     world.error = error
     stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
@@ -163,13 +163,12 @@ def test_a_failure_has_a_reason_and_is_tried_again_on_demand(
     assert reason in shown.reason
     work()
     assert stored.unfinished(NOW).count() == 0
-    client: Client = login(ada)
-    page = client.get(reverse("benchmarks:result-state", args=[shown.result.uid]))
+    page = as_ada.get(reverse("benchmarks:result-state", args=[shown.result.uid]))
     assert page.status_code == 286
     assert reason in page.text
     assert "Try again" in page.text
     world.error = None
-    client.post(reverse("benchmarks:result-again", args=[shown.result.uid]), {"next": "/leaderboard/"})
+    as_ada.post(reverse("benchmarks:result-again", args=[shown.result.uid]), {"next": "/leaderboard/"})
     work()
     assert stored.look_up(doubling, Look(3), now=NOW, wait_s=0).figures == Figures(6.0)
 
@@ -210,16 +209,14 @@ def test_what_a_worker_that_died_left_is_found_by_the_sweep(doubling: Any) -> No
 
 
 @WORKERS
-def test_figures_whose_worker_died_failed_once_its_lease_is_over(
-    doubling: Any, world: World, ada: Any, login: Any
-) -> None:
+def test_figures_whose_worker_died_failed_once_its_lease_is_over(doubling: Any, world: World, as_ada: Any) -> None:
     shown = stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
     Result.objects.update(claimed_at=NOW, claimed_by="somewhere else")
     assert stored.look_up(doubling, Look(3), now=NOW + timedelta(minutes=10), wait_s=0).state == "computing"
     late = NOW + timedelta(minutes=12)
     shown = stored.look_up(doubling, Look(3), now=late, wait_s=0)
     assert (shown.state, shown.is_waiting) == ("failed", False)
-    page = login(ada).get(reverse("benchmarks:result-state", args=[shown.result.uid])).text
+    page = as_ada.get(reverse("benchmarks:result-state", args=[shown.result.uid])).text
     assert "could not be computed: The worker that computed them ended before they were there." in page
     stored.try_again(row=shown.result, now=late)
     assert stored.look_up(doubling, Look(3), now=late, wait_s=0).state == "computing"
@@ -286,31 +283,30 @@ def test_options_and_infinite_figures_come_back_as_they_were(doubling: Any) -> N
 
 @WORKERS
 def test_what_nobody_looks_at_is_forgotten_and_a_page_never_shows_an_unknown_result(
-    doubling: Any, ada: Any, ben: Any, login: Any
+    doubling: Any, as_ada: Any, as_ben: Any
 ) -> None:
     shown = stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
     address = reverse("benchmarks:result-state", args=[shown.result.uid])
-    assert login(ben).get(address).status_code == 403
-    assert login(ada).get(address).status_code == 200
+    assert as_ben.get(address).status_code == 403
+    assert as_ada.get(address).status_code == 200
     assert stored.forget(now=NOW + timedelta(days=29)) == 0
     assert stored.forget(now=NOW + timedelta(days=31)) == 1
-    assert login(ada).get(address).status_code == 404
-    answer = login(ada).get(address, headers={"HX-Request": "true"})
+    assert as_ada.get(address).status_code == 404
+    answer = as_ada.get(address, headers={"HX-Request": "true"})
     assert (answer.content, answer.headers["HX-Refresh"]) == (b"", "true")  # so that the page asks anew
 
 
 @WORKERS
-def test_a_page_that_waits_has_the_frame_of_its_page_and_fills_in_place(ada: Any, login: Any) -> None:
-    client = login(ada)
-    frame = client.get("/questions/recall/")
+def test_a_page_that_waits_has_the_frame_of_its_page_and_fills_in_place(as_ada: Any) -> None:
+    frame = as_ada.get("/questions/recall/")
     [row] = Result.objects.all()
     state = reverse("benchmarks:result-state", args=[row.uid])
     assert state in frame.text
     work()
-    there = client.get(f"{state}?version=", headers={"HX-Request": "true"})
+    there = as_ada.get(f"{state}?version=", headers={"HX-Request": "true"})
     assert "HX-Refresh" not in there.headers
     assert 'hx-target="main"' in there.text
-    page = client.get("/questions/recall/")
+    page = as_ada.get("/questions/recall/")
     assert (
         re.findall("<(?:link|script|title).*", frame.text)[:9]
         == re.findall("<(?:link|script|title).*", page.text)[:9]

@@ -39,32 +39,32 @@ def test_texts_and_insights_are_in_it_only_if_asked_for_and_people_are_pseudonym
         assert not [person for person in NAMES if person in told]
 
 
-def test_the_page_gives_the_same_files_and_says_who_saw_insights(study: Study, ada: Any, login: Any) -> None:
-    client = login(ada)
-    page = flat(client.get(reverse("exchange:study", args=[study.uid])).text)
+def test_the_page_gives_the_same_files_and_says_who_saw_insights(study: Study, ada: Any, as_ada: Any) -> None:
+    page = flat(as_ada.get(reverse("exchange:study", args=[study.uid])).text)
     assert "Inspect" in page
     address = reverse("exchange:study-file", args=[study.uid])
-    answer = client.get(address, {"format": "inspect", "insights": "on", "licence": "CC BY 4.0"})
+    answer = as_ada.get(address, {"format": "inspect", "insights": "on", "licence": "CC BY 4.0"})
     assert answer["Content-Type"] == "application/zip"
     assert "ferries-inspect.zip" in answer["Content-Disposition"]
     assert b"Licence: CC BY 4.0" in opened(answer.getvalue())["README.md"]
     assert Exposure.objects.filter(user=ada).exists()
     assert AuditEvent.objects.filter(action="file.downloaded", object_uid=str(study.uid)).exists()
-    assert client.get(address, {"format": "<script>"}).status_code == 422
-    assert client.get(address).status_code == 422
+    assert as_ada.get(address, {"format": "<script>"}).status_code == 422
+    assert as_ada.get(address).status_code == 422
 
 
-def test_the_board_on_its_page_is_the_board_in_the_file(study: Study, ada: Any, login: Any) -> None:
-    client = login(ada)
-    board = client.get("/leaderboard/", {"judge": "lexical-2", "average": "summary"})
+def test_the_board_on_its_page_is_the_board_in_the_file(study: Study, as_ada: Any) -> None:
+    board = as_ada.get("/leaderboard/", {"judge": "lexical-2", "average": "summary"})
     assert f"{reverse('exchange:leaderboard')}?judge=lexical-2&amp;average=summary" in board.text
-    page = client.get(reverse("exchange:leaderboard"), {"average": "summary"}).text
+    page = as_ada.get(reverse("exchange:leaderboard"), {"average": "summary"}).text
     assert '<input type="hidden" name="average" value="summary">' in page
-    answer = client.get(reverse("exchange:leaderboard-file"), {"format": "inspect"})
+    answer = as_ada.get(reverse("exchange:leaderboard-file"), {"format": "inspect"})
     assert sum(name.startswith("logs/") for name in opened(answer.getvalue())) == 4
 
 
-def test_strangers_get_no_file_and_studies_without_work_say_so(study: Study, ada: Any, login: Any) -> None:
+def test_strangers_get_no_file_and_studies_without_work_say_so(
+    study: Study, ada: Any, as_ada: Any, login: Any
+) -> None:
     address = reverse("exchange:study-file", args=[study.uid])
     dot = make_user("dot", "researcher")
     assert login(dot).get(address, {"format": "inspect"}).status_code == 404
@@ -72,7 +72,7 @@ def test_strangers_get_no_file_and_studies_without_work_say_so(study: Study, ada
     empty = make_writing_study(
         researcher=ada, name="Nothing yet", haystack=study.writing_plan.subtopics.first().haystack
     )  # type: ignore[union-attr]
-    answer = login(ada).get(reverse("exchange:study-file", args=[empty.uid]), {"format": "inspect"})
+    answer = as_ada.get(reverse("exchange:study-file", args=[empty.uid]), {"format": "inspect"})
     assert answer.status_code == 422
     assert "Nothing is scored or labelled here yet" in answer.text
 

@@ -151,7 +151,7 @@ def test_columns_of_insights_and_texts_are_left_out_of_tables(ada: Any, files: A
     assert columns("--texts") - columns() == {"bullet_text"}
 
 
-def test_key_point_recall_of_a_judge_is_written_too(db: None, files: Any, ada: Any, login: Any) -> None:
+def test_key_point_recall_of_a_judge_is_written_too(db: None, files: Any, as_ada: Any) -> None:
     judge = make_judge("owl")
     response = make_response("a", system="heron", n_points=4, text="Ferries, they say.")
     say(judge, response, ["yes", "neutral", "no", ""])
@@ -160,10 +160,9 @@ def test_key_point_recall_of_a_judge_is_written_too(db: None, files: Any, ada: A
     assert 100 * metrics_of(row["nuggets"]) == pytest.approx(
         100 * report("kpr", "--judge", "owl")["overall"]["kpr_macro"]
     )
-    client = login(ada)
-    page = client.get(reverse("benchmarks:recall"), {"dataset": "long2rag"}).text
+    page = as_ada.get(reverse("benchmarks:recall"), {"dataset": "long2rag"}).text
     assert f"{reverse('exchange:recall')}?dataset=long2rag" in page
     address, query = reverse("exchange:recall-file"), {"dataset": "long2rag", "format": "nuggetizer"}
-    assert [row] == lines(named(opened(client.get(address, query).getvalue()), "heron"))
-    assert client.get(address, query | {"judge": "<b>"}).status_code == 404
-    assert client.get(address, {"dataset": "long2rag", "format": "metr"}).status_code == 422
+    assert [row] == lines(named(opened(as_ada.get(address, query).getvalue()), "heron"))
+    assert as_ada.get(address, query | {"judge": "<b>"}).status_code == 404
+    assert as_ada.get(address, {"dataset": "long2rag", "format": "metr"}).status_code == 422

@@ -35,12 +35,12 @@ def told_of(study: Study) -> str:
     return InWords().of_study(described(Study.objects.get(pk=study.pk), now=timezone.now()), None)
 
 
-def test_what_was_done_is_told_from_the_settings(ada: Any, ben: Any, cleo: Any, login: Any) -> None:
+def test_what_was_done_is_told_from_the_settings(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
     study = make_linking_study(researcher=ada, annotators=[ben, cleo], people_per_item=2)
     study.hourly_rate, study.seed = 31, 4711
     study.save()
     Haystack.objects.update(content_sha256="0123456789abcdef")
-    files = archive_of(study, login(ada))
+    files = archive_of(study, as_ada)
     told = files["methods.md"].decode()
     for text in (
         "Two annotators had joined but not begun.", "Every summary was assigned to two annotators", "(seed 4711)",

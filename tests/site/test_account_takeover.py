@@ -38,73 +38,67 @@ def _make_nora(client: Client) -> str:
     return str(client.post("/people/new/", NORA).context["links"][0].url)
 
 
-def test_a_downloaded_list_holds_no_link_of_who_has_set_a_password_since(ada: Any, login: Any) -> None:
-    client = login(ada)
-    links = client.post("/people/import/", {"text": CSV}).context["links"]
+def test_a_downloaded_list_holds_no_link_of_who_has_set_a_password_since(as_ada: Any) -> None:
+    links = as_ada.post("/people/import/", {"text": CSV}).context["links"]
     assert _set_password(links[0].url).status_code == 200
-    rows = list(csv.DictReader(client.post("/people/links.csv").getvalue().decode().splitlines()))
+    rows = list(csv.DictReader(as_ada.post("/people/links.csv").getvalue().decode().splitlines()))
     assert [row["username"] for row in rows] == ["olaf"]
-    assert "1 person is not in the file" in client.get("/people/").content.decode()
+    assert "1 person is not in the file" in as_ada.get("/people/").content.decode()
 
 
-def test_the_only_link_to_download_is_refused_once_it_was_used(ada: Any, login: Any) -> None:
-    client = login(ada)
-    _set_password(_make_nora(client))
-    answer = client.post("/people/links.csv", follow=True)
+def test_the_only_link_to_download_is_refused_once_it_was_used(as_ada: Any) -> None:
+    _set_password(_make_nora(as_ada))
+    answer = as_ada.post("/people/links.csv", follow=True)
     assert answer.redirect_chain == [("/people/", 302)]
     assert "no link to download" in answer.content.decode()
 
 
 def test_a_list_made_by_a_researcher_holds_nobody_who_is_more_than_an_annotator_by_now(
-    ada: Any, eve: Any, login: Any, now: Any
+    as_ada: Any, eve: Any, now: Any
 ) -> None:
-    client = login(ada)
-    _make_nora(client)
+    _make_nora(as_ada)
     accounts.change_role(actor=eve, user=User.objects.get(username="nora"), role=RESEARCHER, now=now)
-    assert client.post("/people/links.csv").status_code == 302
+    assert as_ada.post("/people/links.csv").status_code == 302
 
 
 def test_every_link_is_in_the_audit_log_wherever_it_was_made(
-    ada: Any, eve: Any, login: Any, settings: Any
+    ada: Any, as_ada: Any, eve: Any, settings: Any
 ) -> None:
     settings.EMAIL_IS_SET = True
-    client = login(ada)
 
     def made() -> int:
         return AuditEvent.objects.filter(action="account.link").count()
 
-    _make_nora(client)
+    _make_nora(as_ada)
     assert made() == 1
-    client.post("/people/links.csv")
+    as_ada.post("/people/links.csv")
     assert made() == 2
-    client.post("/people/import/", {"text": CSV.replace("nora", "mira")})
+    as_ada.post("/people/import/", {"text": CSV.replace("nora", "mira")})
     assert made() == 4
-    client.post("/people/links.csv")
+    as_ada.post("/people/links.csv")
     assert made() == 6
     nora = User.objects.get(username="nora")
-    client.post(f"/people/{nora.uid}/link/")
+    as_ada.post(f"/people/{nora.uid}/link/")
     assert made() == 7
     assert set(AuditEvent.objects.filter(action="account.link").values_list("actor", flat=True)) == {ada.pk}
 
 
 @pytest.mark.parametrize("role", [RESEARCHER, ADMIN])
-def test_the_link_kept_by_who_made_the_account_ends_with_a_new_role(
-    role: str, ada: Any, eve: Any, login: Any
-) -> None:
-    kept = _make_nora(login(ada))
+def test_the_link_kept_by_who_made_the_account_ends_with_a_new_role(role: str, as_ada: Any, as_eve: Any) -> None:
+    kept = _make_nora(as_ada)
     nora = User.objects.get(username="nora")
-    page = login(eve).post(f"/people/{nora.uid}/role/", {"role": role})
+    page = as_eve.post(f"/people/{nora.uid}/role/", {"role": role})
     assert _open(kept).status_code == 410
     assert "new password" in page.content.decode()
     assert "no-store" in page.headers["Cache-Control"]
     assert _set_password(page.context["links"][0].url).context["user"].role == role
 
 
-def test_the_link_ends_even_if_the_form_was_open_already(ada: Any, eve: Any, login: Any) -> None:
-    kept, there = _make_nora(login(ada)), Client()
+def test_the_link_ends_even_if_the_form_was_open_already(as_ada: Any, as_eve: Any) -> None:
+    kept, there = _make_nora(as_ada), Client()
     form = _open(kept, there)
     nora = User.objects.get(username="nora")
-    login(eve).post(f"/people/{nora.uid}/role/", {"role": ADMIN})
+    as_eve.post(f"/people/{nora.uid}/role/", {"role": ADMIN})
     answer = there.post(form.request["PATH_INFO"], {"new_password1": PASSWORD, "new_password2": PASSWORD})
     assert answer.status_code == 410
     assert not User.objects.get(pk=nora.pk).has_usable_password()
@@ -133,9 +127,9 @@ def meanwhile(settings: Any) -> Any:
 
 
 def test_a_link_that_dies_while_its_form_is_read_sets_nothing(
-    ada: Any, eve: Any, login: Any, now: Any, meanwhile: Any
+    as_ada: Any, eve: Any, now: Any, meanwhile: Any
 ) -> None:
-    kept = _make_nora(login(ada))
+    kept = _make_nora(as_ada)
     nora = User.objects.get(username="nora")
     meanwhile.act = lambda: accounts.change_role(actor=eve, user=User.objects.get(pk=nora.pk), role=ADMIN, now=now)
     assert _set_password(kept).status_code == 410
@@ -144,22 +138,21 @@ def test_a_link_that_dies_while_its_form_is_read_sets_nothing(
 
 
 def test_a_password_changed_while_the_account_is_switched_off_does_not_switch_it_on(
-    ben: Any, eve: Any, login: Any, now: Any, meanwhile: Any
+    ben: Any, as_ben: Any, eve: Any, now: Any, meanwhile: Any
 ) -> None:
-    client = login(ben)
     meanwhile.act = lambda: accounts.deactivate(actor=eve, user=User.objects.get(pk=ben.pk), now=now)
     data = {"old_password": "correct horse", "new_password1": PASSWORD, "new_password2": PASSWORD}
-    assert client.post("/password/", data).headers["Location"] == "/login/"
+    assert as_ben.post("/password/", data).headers["Location"] == "/login/"
     ben.refresh_from_db()
     assert (ben.is_active, ben.check_password("correct horse")) == (False, True)
 
 
-def test_who_set_the_password_of_an_account_does_not_rise_with_it(ada: Any, eve: Any, login: Any) -> None:
+def test_who_set_the_password_of_an_account_does_not_rise_with_it(as_ada: Any, as_eve: Any) -> None:
     thief = Client()
-    _set_password(_make_nora(login(ada)), thief)
+    _set_password(_make_nora(as_ada), thief)
     nora = User.objects.get(username="nora")
     assert thief.get("/work/").status_code == 200
-    login(eve).post(f"/people/{nora.uid}/role/", {"role": ADMIN})
+    as_eve.post(f"/people/{nora.uid}/role/", {"role": ADMIN})
     assert thief.get("/").headers["Location"].startswith("/login/")
     assert thief.post("/login/", {"username": "nora", "password": PASSWORD}).status_code == 200
     assert thief.get("/").status_code == 302
@@ -175,10 +168,9 @@ def test_a_lower_role_ends_log_ins_and_links_and_keeps_the_password(ada: Any, ev
     assert Annotator.objects.active().filter(user=ada).exists()
 
 
-def test_the_same_role_again_ends_nothing(ada: Any, eve: Any, login: Any) -> None:
-    there = login(ada)
-    login(eve).post(f"/people/{ada.uid}/role/", {"role": RESEARCHER})
-    assert there.get("/").status_code == 200
+def test_the_same_role_again_ends_nothing(ada: Any, as_ada: Any, as_eve: Any) -> None:
+    as_eve.post(f"/people/{ada.uid}/role/", {"role": RESEARCHER})
+    assert as_ada.get("/").status_code == 200
 
 
 def test_a_log_in_does_not_come_back_with_a_reactivation(ben: Any, eve: Any, login: Any) -> None:
@@ -188,28 +180,27 @@ def test_a_log_in_does_not_come_back_with_a_reactivation(ben: Any, eve: Any, log
     assert there.get("/").headers["Location"].startswith("/login/")
 
 
-def test_a_link_does_not_come_back_with_the_old_address(ben: Any, eve: Any, login: Any) -> None:
-    admin = login(eve)
-    kept = admin.post(f"/people/{ben.uid}/link/").context["links"][0].url
+def test_a_link_does_not_come_back_with_the_old_address(ben: Any, as_eve: Any) -> None:
+    kept = as_eve.post(f"/people/{ben.uid}/link/").context["links"][0].url
     for address in ("ben@example.com", "ben@example.org"):
-        admin.post(f"/people/{ben.uid}/details/", {"name": "Ben", "email": address})
+        as_eve.post(f"/people/{ben.uid}/details/", {"name": "Ben", "email": address})
     assert _open(kept).status_code == 410
 
 
 def test_a_forgotten_password_is_not_mailed_to_an_account_that_waits_for_its_new_role(
-    ada: Any, eve: Any, login: Any, now: Any, settings: Any
+    as_ada: Any, as_eve: Any, now: Any, settings: Any
 ) -> None:
     settings.EMAIL_IS_SET = True
-    _make_nora(login(ada))
+    _make_nora(as_ada)
     nora = User.objects.get(username="nora")
-    login(eve).post(f"/people/{nora.uid}/role/", {"role": ADMIN})
+    as_eve.post(f"/people/{nora.uid}/role/", {"role": ADMIN})
     assert mail_forgotten(email=NORA["email"], base_url="http://testserver/", now=now) == 0
     assert mail.outbox == []
 
 
-def test_who_sets_a_password_says_where_links_may_be_mailed(ada: Any, login: Any, settings: Any, now: Any) -> None:
+def test_who_sets_a_password_says_where_links_may_be_mailed(as_ada: Any, settings: Any, now: Any) -> None:
     settings.EMAIL_IS_SET = True
-    link = _make_nora(login(ada))
+    link = _make_nora(as_ada)
     assert NORA["email"] in _open(link).content.decode()
     assert _set_password(link, email="not an address").status_code == 422
     assert _set_password(link, email="nora@example.org").status_code == 200
@@ -217,7 +208,7 @@ def test_who_sets_a_password_says_where_links_may_be_mailed(ada: Any, login: Any
     assert mail_forgotten(email=NORA["email"], base_url="http://testserver/", now=now) == 0
 
 
-def test_the_address_that_links_go_to_is_not_changed_past_the_audit_log(ben: Any, eve: Any, login: Any) -> None:
-    page = login(eve).get(f"/admin/summhay_site/user/{ben.pk}/change/").content.decode()
+def test_the_address_that_links_go_to_is_not_changed_past_the_audit_log(ben: Any, as_eve: Any) -> None:
+    page = as_eve.get(f"/admin/summhay_site/user/{ben.pk}/change/").content.decode()
     assert 'name="name"' in page
     assert 'name="email"' not in page

@@ -88,14 +88,13 @@ def _refused(response: Any, status: int) -> str:
     return str(about["message"])
 
 
-def test_a_token_is_shown_once_and_opens_nothing_once_it_is_revoked(study: Study, ada: Any, login: Any) -> None:
-    client = login(ada)
-    assert client.post("/profile/tokens/", {"name": "late", "ends_on": "2020-01-01"}).status_code == 422
-    made = client.post("/profile/tokens/", {"name": "laptop", "ends_on": "2199-01-01"})
+def test_a_token_is_shown_once_and_opens_nothing_once_it_is_revoked(study: Study, as_ada: Any, login: Any) -> None:
+    assert as_ada.post("/profile/tokens/", {"name": "late", "ends_on": "2020-01-01"}).status_code == 422
+    made = as_ada.post("/profile/tokens/", {"name": "laptop", "ends_on": "2199-01-01"})
     plain = re.search(r"shy_[\w-]+", made.content.decode())
     assert plain
     assert made["Cache-Control"] == "no-store"
-    assert "shy_" not in client.get("/profile/tokens/").content.decode()
+    assert "shy_" not in as_ada.get("/profile/tokens/").content.decode()
     token = Token.objects.get()
     assert plain[0] not in str(list(Token.objects.values()))
     program = Program()
@@ -105,7 +104,7 @@ def test_a_token_is_shown_once_and_opens_nothing_once_it_is_revoked(study: Study
     assert token.used_at is not None
     assert token.used_at.second == 0
     assert login(make_user("ned", "researcher")).post(reverse("token-revoke", args=[token.uid])).status_code == 404
-    client.post(reverse("token-revoke", args=[token.uid]))
+    as_ada.post(reverse("token-revoke", args=[token.uid]))
     assert "revoked" in _refused(program.get("studies"), 401)
     assert {"token.made", "token.revoked"} <= set(AuditEvent.objects.values_list("action", flat=True))
 
@@ -209,12 +208,12 @@ def test_pages_are_whole_and_stay_in_order_while_labels_come_in(study: Study, ad
     assert "limit" in _refused(program.get(f"studies/{study.uid}/labels?limit=5000"), 400)
 
 
-def test_rows_are_those_of_the_files_and_reading_them_is_remembered(study: Study, ada: Any, login: Any) -> None:
+def test_rows_are_those_of_the_files_and_reading_them_is_remembered(study: Study, ada: Any, as_ada: Any) -> None:
     program = Program(ada)
     Exposure.objects.all().delete()
     rows = program.rows(f"studies/{study.uid}/labels?which=history")
     assert Exposure.objects.filter(user=ada).exists()
-    page = login(ada).get(reverse("annotation:study-labels", args=[study.uid, "jsonl"]) + "?which=history")
+    page = as_ada.get(reverse("annotation:study-labels", args=[study.uid, "jsonl"]) + "?which=history")
     lines = _body(page).decode().splitlines()
     assert len(rows) == len(lines) > 10
     assert not {"anna", "bert", "cara"} & {row["annotator"] for row in rows}
@@ -230,13 +229,13 @@ def test_rows_are_those_of_the_files_and_reading_them_is_remembered(study: Study
 
 
 def test_figures_are_those_of_the_page_and_what_has_not_changed_is_not_sent(
-    study: Study, ada: Any, login: Any
+    study: Study, ada: Any, as_ada: Any
 ) -> None:
     program = Program(ada)
     addresses = (f"studies/{study.uid}/figures/figures.json", f"studies/{study.uid}/files/labels.csv",
         f"studies/{study.uid}/labels")  # fmt: skip
     figures = program.get(addresses[0])
-    page = login(ada).get(reverse("annotation:study-figures-file", args=[study.uid, "figures.json"]))
+    page = as_ada.get(reverse("annotation:study-figures-file", args=[study.uid, "figures.json"]))
     assert figures.json() == page.json()
     assert figures.json()["data_version"]
     tags = {}
@@ -301,9 +300,9 @@ def test_too_many_requests_have_to_wait(study: Study, ada: Any, settings: Any) -
     assert Program(make_user("ned", "researcher")).get("studies").status_code == 200
 
 
-def test_what_is_published_needs_no_token(study: Study, ada: Any, login: Any) -> None:
+def test_what_is_published_needs_no_token(study: Study, as_ada: Any) -> None:
     address = reverse("annotation:study-figures", args=[study.uid])
-    login(ada).post(f"/publications/?of={address}", {"title": "Ferry", "address": "ferry", "follows": "yes"})
+    as_ada.post(f"/publications/?of={address}", {"title": "Ferry", "address": "ferry", "follows": "yes"})
     shown = Program().get("public/ferry").json()
     assert shown["title"] == "Ferry"
     assert shown["data_version"]

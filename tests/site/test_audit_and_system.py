@@ -45,54 +45,52 @@ def _actions(client: Any, query: str) -> list[str]:
     ],
 )
 def test_events_are_found_by_action_person_object_and_day(
-    log: None, eve: Any, login: Any, query: str, actions: list[str]
+    log: None, as_eve: Any, query: str, actions: list[str]
 ) -> None:
-    assert _actions(login(eve), query) == actions
+    assert _actions(as_eve, query) == actions
 
 
-def test_days_are_those_of_the_reader(log: None, eve: Any, login: Any) -> None:
+def test_days_are_those_of_the_reader(log: None, eve: Any, as_eve: Any) -> None:
     eve.time_zone = "Pacific/Auckland"
     eve.save()
     AuditEvent.objects.filter(action="study.opened").update(at="2026-03-02T12:00:00Z")
-    assert "study.opened" in _actions(login(eve), "since=2026-03-03")
+    assert "study.opened" in _actions(as_eve, "since=2026-03-03")
 
 
 @pytest.mark.parametrize("zone", ["Pacific/Auckland", "America/Los_Angeles"])
 @pytest.mark.parametrize("day", ["0001-01-01", "9999-12-30", "9999-12-31"])
 def test_the_first_and_the_last_day_of_the_calendar_are_days_like_others(
-    log: None, eve: Any, login: Any, zone: str, day: str
+    log: None, eve: Any, as_eve: Any, zone: str, day: str
 ) -> None:
     eve.time_zone = zone
     eve.save()
-    assert login(eve).get(f"/audit-log/?since={day}").status_code == 200
-    assert login(eve).get(f"/audit-log/?until={day}").status_code == 200
+    assert as_eve.get(f"/audit-log/?since={day}").status_code == 200
+    assert as_eve.get(f"/audit-log/?until={day}").status_code == 200
 
 
-def test_an_object_is_found_by_its_id(log: None, ben: Any, eve: Any, login: Any) -> None:
-    assert _actions(login(eve), f"object={ben.uid}") == ["account.role", "study.opened"]
+def test_an_object_is_found_by_its_id(log: None, ben: Any, as_eve: Any) -> None:
+    assert _actions(as_eve, f"object={ben.uid}") == ["account.role", "study.opened"]
 
 
-def test_a_wrong_date_says_so(log: None, eve: Any, login: Any) -> None:
-    page = login(eve).get("/audit-log/?since=yesterday")
+def test_a_wrong_date_says_so(log: None, as_eve: Any) -> None:
+    page = as_eve.get("/audit-log/?since=yesterday")
     assert page.status_code == 422
     assert page.context["filter"].errors["since"]
-    assert login(eve).get("/audit-log.csv?since=yesterday").status_code == 422
+    assert as_eve.get("/audit-log.csv?since=yesterday").status_code == 422
 
 
-def test_days_in_the_wrong_order_are_said_and_not_taken_for_an_empty_log(eve: Any, login: Any) -> None:
+def test_days_in_the_wrong_order_are_said_and_not_taken_for_an_empty_log(as_eve: Any) -> None:
     wrong = "since=2026-03-03&until=2026-03-02"
-    page = login(eve).get(f"/audit-log/?{wrong}")
+    page = as_eve.get(f"/audit-log/?{wrong}")
     assert page.status_code == 422
     assert "Choose the day of “From”, or a later one." in page.content.decode()
-    assert login(eve).get(f"/audit-log.csv?{wrong}").status_code == 422
-    assert login(eve).get("/audit-log/?since=2026-03-03&until=2026-03-03").status_code == 200
+    assert as_eve.get(f"/audit-log.csv?{wrong}").status_code == 422
+    assert as_eve.get("/audit-log/?since=2026-03-03&until=2026-03-03").status_code == 200
 
 
-def test_the_download_holds_the_filtered_rows_and_guards_formulas(
-    log: None, ada: Any, eve: Any, login: Any
-) -> None:
+def test_the_download_holds_the_filtered_rows_and_guards_formulas(log: None, ada: Any, as_eve: Any) -> None:
     AuditEvent.objects.update(object_name="=cmd()")
-    response = login(eve).get("/audit-log.csv?actor=ada")
+    response = as_eve.get("/audit-log.csv?actor=ada")
     (row,) = csv.DictReader(response.getvalue().decode().splitlines())
     assert row["who"] == "ada"
     assert row["at"] == "2026-03-02T09:00:00+00:00"
@@ -101,36 +99,35 @@ def test_the_download_holds_the_filtered_rows_and_guards_formulas(
 
 
 def test_the_log_is_paged_and_asks_as_much_for_many_events_as_for_few(
-    log: None, eve: Any, login: Any, now: Any, django_assert_num_queries: Any
+    log: None, eve: Any, as_eve: Any, now: Any, django_assert_num_queries: Any
 ) -> None:
-    client = login(eve)
     with django_assert_num_queries(7) as few:  # one of them for the names of people
-        client.get("/audit-log/")
+        as_eve.get("/audit-log/")
     for minute in range(110):
         record(actor=eve, action="study.opened", target=eve, now=now + timedelta(minutes=minute))
     with django_assert_num_queries(len(few)):
-        page = client.get("/audit-log/?page=1")
+        page = as_eve.get("/audit-log/?page=1")
     assert "Page 1 of 2" in page.content.decode()
-    assert len(client.get("/audit-log/?page=2").context["events"]) == 13
+    assert len(as_eve.get("/audit-log/?page=2").context["events"]) == 13
 
 
-def test_what_goes_back_to_the_whole_site_is_not_said_to_go_to_a_group(eve: Any, login: Any, now: Any) -> None:
+def test_what_goes_back_to_the_whole_site_is_not_said_to_go_to_a_group(eve: Any, as_eve: Any, now: Any) -> None:
     record(actor=eve, action="questions.moved", target=None, now=now, group="Gulls")
     record(actor=eve, action="questions.moved", target=None, now=now, group="")
-    back, there = (row.sentence for row in login(eve).get("/audit-log/").context["events"])
+    back, there = (row.sentence for row in as_eve.get("/audit-log/").context["events"])
     assert (back, there) == (
         "gave a question set back to the whole site", "gave a question set to a research group"
     )  # fmt: skip
 
 
-def test_the_headline_of_the_system_says_what_is_not_set_up(eve: Any, login: Any, settings: Any) -> None:
+def test_the_headline_of_the_system_says_what_is_not_set_up(as_eve: Any, settings: Any) -> None:
     system.record_heartbeat(name="one", now=timezone.now())
     settings.BACKUP_DIR, settings.EMAIL_IS_SET = None, False
-    assert "No backup is made by schedule. Mail is off." in flat(login(eve).get("/system/").text)
+    assert "No backup is made by schedule. Mail is off." in flat(as_eve.get("/system/").text)
 
 
-def test_an_empty_log_says_what_will_be_there(eve: Any, login: Any) -> None:
-    assert "Nothing recorded yet" in login(eve).get("/audit-log/").content.decode()
+def test_an_empty_log_says_what_will_be_there(as_eve: Any) -> None:
+    assert "Nothing recorded yet" in as_eve.get("/audit-log/").content.decode()
 
 
 def test_a_worker_is_alive_for_two_minutes_after_its_last_sign(db: None, now: Any) -> None:
@@ -152,13 +149,13 @@ def test_one_worker_that_speaks_is_enough_and_old_ones_are_forgotten(db: None, n
     assert [worker.name for worker in system.read_workers(now=now)] == ["new"]
 
 
-def test_a_queue_that_no_speaking_worker_takes_from_is_named(eve: Any, login: Any) -> None:
+def test_a_queue_that_no_speaking_worker_takes_from_is_named(as_eve: Any) -> None:
     now = timezone.now()
     system.record_heartbeat(name="worker", queues=[settings.SHORT, settings.IMPORTS], now=now)
     system.record_heartbeat(name="models", queues=[settings.MODELS], now=now - timedelta(minutes=3))
     alarm = system.read_alarm(now=now)
     assert alarm.queues_without_worker == ("figures", "models")
-    assert "these queues: figures, models." in " ".join(login(eve).get("/").content.decode().split())
+    assert "these queues: figures, models." in " ".join(as_eve.get("/").content.decode().split())
     system.record_heartbeat(name="rest", now=now)
     assert not system.read_alarm(now=now).queues_without_worker
 
@@ -183,13 +180,12 @@ def test_the_queue_counts_sessions_whose_clock_is_due(ben: Any, now: Any) -> Non
 
 
 def test_the_page_of_the_system_shows_workers_queue_and_storage(
-    eve: Any, login: Any, now: Any, django_assert_max_num_queries: Any
+    as_eve: Any, now: Any, django_assert_max_num_queries: Any
 ) -> None:
     for number in range(5):
         system.record_heartbeat(name=f"worker-{number}", now=now)
-    client = login(eve)
     with django_assert_max_num_queries(14):
-        page = client.get("/system/").content.decode()
+        page = as_eve.get("/system/").content.decode()
     assert "worker-4" in page
     assert "silent" in page
     assert "Disk free" in page

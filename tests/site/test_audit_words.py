@@ -83,54 +83,53 @@ def run(ada: Any, now: datetime) -> Any:
 
 
 def test_pause_resume_and_cancel_of_a_run_are_told_with_the_judge(
-    run: Any, ada: Any, eve: Any, login: Any
+    run: Any, ada: Any, as_ada: Any, as_eve: Any
 ) -> None:
-    client = login(ada)
     for act in ("pause", "resume", "cancel", "cancel"):
-        client.post(reverse(f"benchmarks:judge-run-{act}", args=[run.uid]))
+        as_ada.post(reverse(f"benchmarks:judge-run-{act}", args=[run.uid]))
     events = AuditEvent.objects.filter(object_uid=str(run.uid)).order_by("pk")
     assert [event.action for event in events] == ["run.requested", "run.paused", "run.resumed", "run.cancelled"]
     assert {event.actor for event in events} == {ada}
-    told = log_of(login(eve))
+    told = log_of(as_eve)
     name = Judge.objects.get().name
     for words in ("started a", "paused the", "resumed the", "cancelled the"):
         assert f"{words} run of {name}" in told
-    assert reverse("benchmarks:judge-run", args=[run.uid]) in login(eve).get("/audit-log/").content.decode()
+    assert reverse("benchmarks:judge-run", args=[run.uid]) in as_eve.get("/audit-log/").content.decode()
 
 
-def test_a_pause_of_a_session_is_told_once_with_the_writer(ben: Any, eve: Any, login: Any, now: datetime) -> None:
+def test_a_pause_of_a_session_is_told_once_with_the_writer(ben: Any, as_eve: Any, now: datetime) -> None:
     session = make_session(annotator=ben, state="running")
     sessions.claim_tab(session=session, message=Message(tab_id="t"), now=now)
     for _again in range(2):
         sessions.pause(session=session, message=Message(tab_id="t"), now=now)
     (event,) = AuditEvent.objects.filter(action="session.pause")
     assert event.actor == ben
-    assert "paused the session of Ben in Ferry summaries" in log_of(login(eve))
+    assert "paused the session of Ben in Ferry summaries" in log_of(as_eve)
 
 
 def test_what_is_done_with_a_study_is_told_with_names_and_no_raw_ids(
-    ada: Any, ben: Any, eve: Any, login: Any, now: datetime
+    ada: Any, ben: Any, as_eve: Any, now: datetime
 ) -> None:
     study = make_writing_study(researcher=ada)
     members.add_annotators(study=study, annotators=[annotator_of(ben)], by=ada, now=now)
     lifecycle.close_study(study=study, by=ada, now=now)
     members.remove_annotator(study=study, annotator=annotator_of(ben), reason="moved away", by=ada, now=now)
-    told = log_of(login(eve))
+    told = log_of(as_eve)
     assert "added an annotator to Ferry summaries | annotator: Ben" in told
     assert "closed the study Ferry summaries" in told
     assert "reason: moved away" in told
     assert not UID.search(told)
     lifecycle.delete_study(study=study, by=ada, now=now)
-    assert "deleted the study Ferry summaries" in log_of(login(eve))
+    assert "deleted the study Ferry summaries" in log_of(as_eve)
 
 
-def test_events_are_found_by_kind_in_words(ada: Any, eve: Any, login: Any, now: datetime) -> None:
+def test_events_are_found_by_kind_in_words(ada: Any, as_eve: Any, now: datetime) -> None:
     study = make_writing_study(researcher=ada)
     lifecycle.close_study(study=study, by=ada, now=now)
-    form = login(eve).get("/audit-log/").context["form"]
+    form = as_eve.get("/audit-log/").context["form"]
     assert ("study.closed", "Closed the study …") in form.fields["action"].choices
-    assert "closed the study" in log_of(login(eve), "action=study.closed&actor=ada&since=2026-03-01")
-    assert log_of(login(eve), "action=study.closed&until=2026-03-01") == ""
+    assert "closed the study" in log_of(as_eve, "action=study.closed&actor=ada&since=2026-03-01")
+    assert log_of(as_eve, "action=study.closed&until=2026-03-01") == ""
 
 
 @pytest.fixture
@@ -162,52 +161,50 @@ def downloads(ada: Any, ben: Any, cleo: Any) -> list[str]:
 
 
 def test_every_download_is_in_the_log_with_who_took_it(
-    downloads: list[str], ada: Any, eve: Any, login: Any
+    downloads: list[str], ada: Any, as_ada: Any, as_eve: Any
 ) -> None:
-    client = login(ada)
     for address in downloads:
         AuditEvent.objects.filter(action="file.downloaded").delete()
-        response = client.get(address)
+        response = as_ada.get(address)
         assert response.status_code == 200, address
         assert response.headers["Content-Disposition"].startswith("attachment"), address
         (event,) = AuditEvent.objects.filter(action="file.downloaded")
         assert event.actor == ada
         assert event.detail["file"] in response.headers["Content-Disposition"]
-        client.head(address)
+        as_ada.head(address)
         assert AuditEvent.objects.filter(action="file.downloaded").count() == 1
-    client.get(downloads[2])
-    assert "downloaded a file of Ferry summaries | file: ferry-summaries-sessions.csv" in log_of(login(eve))
+    as_ada.get(downloads[2])
+    assert "downloaded a file of Ferry summaries | file: ferry-summaries-sessions.csv" in log_of(as_eve)
 
 
-def test_a_refused_download_leaves_no_trace(downloads: list[str], ben: Any, client: Any, login: Any) -> None:
-    assert login(ben).get(downloads[2]).status_code == 403
+def test_a_refused_download_leaves_no_trace(downloads: list[str], as_ben: Any, client: Any) -> None:
+    assert as_ben.get(downloads[2]).status_code == 403
     assert client.get(downloads[2]).status_code == 302
     assert not AuditEvent.objects.filter(action="file.downloaded").exists()
 
 
-def test_the_download_of_the_log_is_in_the_log(eve: Any, login: Any) -> None:
-    client = login(eve)
-    client.get("/audit-log.csv")
-    assert "eve | downloaded a file | file: audit-log.csv" in log_of(client)
+def test_the_download_of_the_log_is_in_the_log(as_eve: Any) -> None:
+    as_eve.get("/audit-log.csv")
+    assert "eve | downloaded a file | file: audit-log.csv" in log_of(as_eve)
 
 
-def test_an_export_by_command_is_told_as_one(ada: Any, eve: Any, login: Any, tmp_path: Path) -> None:
+def test_an_export_by_command_is_told_as_one(ada: Any, as_eve: Any, tmp_path: Path) -> None:
     study: Study = make_writing_study(researcher=ada)
     call_command("export_sessions", study=study.name, out=tmp_path / "sessions", stdout=open("/dev/null", "w"))  # noqa: SIM115
     make_verification_study(annotators=["anna"], researcher=ada)
     call_command("export_dataset", "long2rag", dataset="harbours", out=tmp_path / "questions.jsonl")
-    told = log_of(login(eve))
+    told = log_of(as_eve)
     assert "command line | exported files of Ferry summaries" in told
     assert "command line | exported files | files: questions.jsonl; dataset: harbours" in told
 
 
-def test_names_in_any_alphabet_are_names_of_attachments(ada: Any, login: Any, now: datetime) -> None:
+def test_names_in_any_alphabet_are_names_of_attachments(ada: Any, as_ada: Any, now: datetime) -> None:
     study = make_writing_study(researcher=ada, name="Fährenstudie 渡船")
-    response = login(ada).get(reverse("annotation:study-file", args=[study.uid, "sessions.csv"]))
+    response = as_ada.get(reverse("annotation:study-file", args=[study.uid, "sessions.csv"]))
     disposition = response.headers["Content-Disposition"]
     assert disposition.startswith("attachment; filename*=utf-8''f%C3%A4hrenstudie-%E6%B8%A1%E8%88%B9-sessions.csv")
     haystack = make_haystack(key="other", metadata={"source_name": 'Hafen "ä"\r\n/x'})
-    response = login(ada).get(reverse("benchmarks:haystack-download", args=[haystack.uid]))
+    response = as_ada.get(reverse("benchmarks:haystack-download", args=[haystack.uid]))
     assert response.headers["Content-Disposition"].startswith(
         "attachment; filename*=utf-8''Hafen%20%22%C3%A4%22___x"
     )

@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
@@ -16,7 +16,6 @@ from typing import Any
 
 import pytest
 from django.db import OperationalError, connection
-from django.test import Client
 from django.urls import reverse
 
 from annotation.models import DraftRevision, PointLabel, SessionEvent
@@ -56,9 +55,9 @@ def a_full_database(session_pk: int) -> Iterator[None]:
 
 @SQLITE
 @pytest.mark.django_db(transaction=True)
-def test_a_text_and_an_answer_wait_for_space(ben: Any, login: Callable[..., Client], time_machine: Any) -> None:
+def test_a_text_and_an_answer_wait_for_space(ben: Any, as_ben: Any, time_machine: Any) -> None:
     time_machine.move_to(NOW)
-    client, session = login(ben), start_session(ben)
+    session = start_session(ben)
     task = label_task(make_verification_study(annotators=[ben]), ben)
 
     def save(number: int) -> Any:
@@ -69,19 +68,19 @@ def test_a_text_and_an_answer_wait_for_space(ben: Any, login: Callable[..., Clie
             "text": "- a line\n" * 500 * number,
         }
         url = reverse("annotation:session-draft", args=[session.uid])
-        return client.post(url, json.dumps(message), content_type="application/json", headers=JSON)
+        return as_ben.post(url, json.dumps(message), content_type="application/json", headers=JSON)
 
     def answer(number: int) -> Any:
         url = reverse("annotation:label-choice", args=["verification", task.uid])
         form = {"grounded": ("no", "yes")[number % 2], "op_id": f"act-{number}"}
-        return client.post(url, form, headers=JSON)
+        return as_ben.post(url, form, headers=JSON)
 
     assert save(1).json()["rev"] == 1
     with a_full_database(session.pk):
         assert _is_refused(save(2))
         # some rows find room in pages that their table has already
         stored = next(number for number in range(2_000) if _is_refused(answer(number)))
-        assert client.get(reverse("annotation:session-state", args=[session.uid])).status_code == 200
+        assert as_ben.get(reverse("annotation:session-state", args=[session.uid])).status_code == 200
     assert DraftRevision.objects.count() == 1
     assert PointLabel.objects.count() == stored
     assert save(2).json()["rev"] == 2

@@ -23,7 +23,6 @@ from tests.makers import annotator_of, make_assignment, make_session, make_writi
 from tests.makers_verification import make_verification_study, say_all
 from tests.verbs import python, site_in
 
-ROOT = Path(__file__).resolve().parents[2]
 NAMES = ("Zebulon", "zquartz", "Ottilie", "ovexley")
 
 
@@ -100,21 +99,20 @@ def named(client: Client, addresses: list[str]) -> dict[str, list[str]]:
 
 
 def test_names_of_erased_people_are_gone_from_every_page_and_download(
-    world: list[Study], annotator: Any, researcher: Any, eve: Any, login: Any, now: datetime
+    world: list[Study], annotator: Any, researcher: Any, eve: Any, as_eve: Any, now: datetime
 ) -> None:
     eve.is_superuser = True
     eve.save()
-    client = login(eve)
     page = f"/admin/annotation/annotator/{annotator_of(annotator).pk}/change/"
-    client.post(page, {"label": "Zebulon Quartz", "limit_factor": "2", "accommodation_note": ""})
+    as_eve.post(page, {"label": "Zebulon Quartz", "limit_factor": "2", "accommodation_note": ""})
     assert LogEntry.objects.filter(object_repr__contains="Zebulon").exists()
     addresses = addresses_of(world)
-    before = named(client, addresses)
+    before = named(as_eve, addresses)
     anonymous = [address for address in addresses if address not in before]
     assert len(anonymous) < 12, anonymous
     erasing.erase(actor=eve, user=annotator, now=now)
     erasing.erase(actor=eve, user=researcher, now=now)
-    assert named(client, addresses) == {}
+    assert named(as_eve, addresses) == {}
 
 
 def test_the_audit_log_forgets_the_name_of_an_erased_account(annotator: Any, eve: Any, now: datetime) -> None:
@@ -127,12 +125,12 @@ def test_the_audit_log_forgets_the_name_of_an_erased_account(annotator: Any, eve
 
 
 def test_a_new_name_is_on_the_agreement_page_at_once(
-    world: list[Study], annotator: Any, eve: Any, login: Any, now: datetime
+    world: list[Study], annotator: Any, eve: Any, as_eve: Any, now: datetime
 ) -> None:
-    client, address = login(eve), reverse("annotation:study-figures", args=[world[1].uid])
-    assert "Zebulon Quartz" in body_of(client, address)
+    address = reverse("annotation:study-figures", args=[world[1].uid])
+    assert "Zebulon Quartz" in body_of(as_eve, address)
     accounts.update_details(actor=eve, user=annotator, name="Zoe Quartz", email=annotator.email, now=now)
-    shown = body_of(client, address)
+    shown = body_of(as_eve, address)
     assert "Zoe Quartz" in shown
     assert "Zebulon" not in shown
 

@@ -39,23 +39,22 @@ def _home(client: Client) -> str:
     return client.get("/", follow=True).content.decode()
 
 
-def test_an_annotator_is_led_to_the_one_page_of_their_work(ben: Any, login: Any) -> None:
-    client = login(ben)
-    assert client.get("/").headers["Location"] == "/work/"
-    assert "No task is waiting for you yet" in client.get("/", follow=True).content.decode()
+def test_an_annotator_is_led_to_the_one_page_of_their_work(as_ben: Any) -> None:
+    assert as_ben.get("/").headers["Location"] == "/work/"
+    assert "No task is waiting for you yet" in as_ben.get("/", follow=True).content.decode()
 
 
-def test_a_researcher_is_led_step_by_step_until_a_study_is_open(ada: Any, ben: Any, login: Any) -> None:
-    page = _home(login(ada))
+def test_a_researcher_is_led_step_by_step_until_a_study_is_open(ada: Any, as_ada: Any, ben: Any) -> None:
+    page = _home(as_ada)
     assert "Next step" in page
     assert page.count("is-done") == 1
     assert re.search(r'<a class="button primary"\s+href="/corpora/import/', page)
     study = make_writing_study(researcher=ada, state="draft")
-    page = _home(login(ada))
+    page = _home(as_ada)
     assert page.count("is-done") == 2
     assert "1 draft" in page
     Study.objects.filter(pk=study.pk).update(state="open")
-    assert "Next step" not in _home(login(ada))
+    assert "Next step" not in _home(as_ada)
 
 
 def test_a_researcher_counts_only_studies_of_ones_own(ada: Any, eve: Any, ben: Any) -> None:
@@ -66,13 +65,12 @@ def test_a_researcher_counts_only_studies_of_ones_own(ada: Any, eve: Any, ben: A
     assert [all_of_them[name] for name in counts] == [1, 1, 1]
 
 
-def test_an_admin_is_warned_when_no_worker_speaks(eve: Any, login: Any) -> None:
-    client = login(eve)
-    assert "No worker has reported yet" in _home(client)
+def test_an_admin_is_warned_when_no_worker_speaks(as_eve: Any) -> None:
+    assert "No worker has reported yet" in _home(as_eve)
     system.record_heartbeat(name="one", now=timezone.now() - timedelta(minutes=5))
-    assert "The worker has been silent for 5" in _home(client)
+    assert "The worker has been silent for 5" in _home(as_eve)
     system.record_heartbeat(name="two", now=timezone.now())
-    page = _home(client)
+    page = _home(as_eve)
     assert "silent" not in page
     assert "No worker" not in page
 
@@ -82,11 +80,11 @@ def test_only_admins_are_warned(ada: Any, ben: Any, login: Any) -> None:
         assert "worker" not in _home(login(user)).lower()
 
 
-def test_an_admin_is_warned_when_the_disk_fills(eve: Any, login: Any, monkeypatch: Any) -> None:
+def test_an_admin_is_warned_when_the_disk_fills(as_eve: Any, monkeypatch: Any) -> None:
     monkeypatch.setattr(system, "read_disk", lambda _folder: system.Disk(total=1000, free=49))
-    assert "The disk is almost full" in _home(login(eve))
+    assert "The disk is almost full" in _home(as_eve)
     monkeypatch.setattr(system, "read_disk", lambda _folder: system.Disk(total=1000, free=50))
-    assert "The disk is almost full" not in _home(login(eve))
+    assert "The disk is almost full" not in _home(as_eve)
 
 
 def test_who_has_no_role_is_told_whom_to_ask(db: None, login: Any) -> None:
@@ -113,7 +111,7 @@ def test_each_home_takes_few_queries(
             client.get("/")
 
 
-def test_a_researchers_counts_are_those_of_the_lists(ada: Any, ben: Any, login: Any) -> None:
+def test_a_researchers_counts_are_those_of_the_lists(ada: Any, as_ada: Any, ben: Any) -> None:
     writing = make_writing_study(researcher=ada)
     make_assignment(study=writing, annotator=ben, state="done")
     make_assignment(study=writing, annotator=ben, subtopic=writing.writing_plan.subtopics.last())
@@ -124,11 +122,10 @@ def test_a_researchers_counts_are_those_of_the_lists(ada: Any, ben: Any, login: 
     make_questions(2)
     seen = read_researcher(ada, {})
     assert (seen["tasks"], seen["tasks_done"]) == (6, 2)
-    client = login(ada)
-    listed = [row.record for row in client.get("/studies/").context["table"].rows]
+    listed = [row.record for row in as_ada.get("/studies/").context["table"].rows]
     assert (sum(row.n_tasks for row in listed), sum(row.n_done for row in listed)) == (6, 2)
-    assert seen["haystacks"] == len(client.get("/corpora/").context["table"].rows) == 3
-    assert "and 1 question set" in _home(client)
+    assert seen["haystacks"] == len(as_ada.get("/corpora/").context["table"].rows) == 3
+    assert "and 1 question set" in _home(as_ada)
 
 
 TODAY = date(2026, 3, 2)
@@ -199,48 +196,48 @@ def test_a_late_text_waits_until_it_is_decided(ada: Any, ben: Any, now: Any) -> 
     assert waiting(ada) == {}
 
 
-def test_what_is_worth_a_look_is_named_until_it_has_been_looked_at(ada: Any, login: Any) -> None:
+def test_what_is_worth_a_look_is_named_until_it_has_been_looked_at(ada: Any, as_ada: Any) -> None:
     people = ("anna", "bert", "cora")
     study = make_labelled_study(summaries=make_summaries(), people=people, researcher=ada, noise=0.1)
     for label in study.coveragelabels.filter(annotator__label="cora"):
         covers = label.coverage == "none"
         label.coverage, label.lines, label.is_linked = ("full", [2], True) if covers else ("none", [], False)
         label.save()
-    client, results = login(ada), reverse("annotation:study-figures", args=[study.uid])
-    assert "Worth a look" in (page := _home(client))
+    results = reverse("annotation:study-figures", args=[study.uid])
+    assert "Worth a look" in (page := _home(as_ada))
     assert re.search(rf'{results}">cora \(κ \d\.\d\d without them\)', page)
     assert "New figures" not in page
-    client.get("/leaderboard/")
-    assert re.search(r'href="/approvals/judges/[^"]+">Test (kind|strict)', _home(client))
-    client.get(results)
+    as_ada.get("/leaderboard/")
+    assert re.search(r'href="/approvals/judges/[^"]+">Test (kind|strict)', _home(as_ada))
+    as_ada.get(results)
     study.coveragelabels.filter(annotator__label="bert").delete()
     Result.objects.update(checked_at=NOW - timedelta(days=1))
-    assert "New figures since you last looked" in _home(client)
-    client.get(results)
-    assert "New figures" not in _home(client)
+    assert "New figures since you last looked" in _home(as_ada)
+    as_ada.get(results)
+    assert "New figures" not in _home(as_ada)
 
 
-def test_a_paused_run_waits_for_somebody(ada: Any, login: Any, now: Any) -> None:
+def test_a_paused_run_waits_for_somebody(ada: Any, as_ada: Any, now: Any) -> None:
     judge = versions.default_judge(now=now)
     run = JudgeRun.objects.create(judge=judge, state="paused", created_at=now)
     assert waiting(ada) == {"A model run is paused": str(judge)}
-    assert str(run.uid) in login(ada).get("/").content.decode()
+    assert str(run.uid) in as_ada.get("/").content.decode()
 
 
 def test_who_asks_to_be_erased_is_on_the_first_page_of_admins_until_it_is_done(
-    ben: Any, ada: Any, eve: Any, login: Any
+    ben: Any, as_ben: Any, as_ada: Any, eve: Any, as_eve: Any
 ) -> None:
-    client, ask = login(ben), reverse("ask-erasure")
-    assert "Ask to be erased…" in client.get(reverse("privacy")).content.decode()
+    ask = reverse("ask-erasure")
+    assert "Ask to be erased…" in as_ben.get(reverse("privacy")).content.decode()
     for work in ("1", "0"):  # the first stays
-        assert client.post(ask, {"work": work}).headers["Location"] == reverse("privacy")
-    page = client.get(reverse("privacy")).content.decode()
+        assert as_ben.post(ask, {"work": work}).headers["Location"] == reverse("privacy")
+    page = as_ben.get(reverse("privacy")).content.decode()
     assert "You asked to be erased on" in page
     assert "Ask to be erased…" not in page
-    shown = _home(login(eve))
+    shown = _home(as_eve)
     assert shown.count("Somebody asks to be erased") == 1
     assert "ben, with texts and labels" in shown
     assert reverse("person-erase", args=[ben.uid]) in shown
-    assert "Somebody asks to be erased" not in _home(login(ada))
+    assert "Somebody asks to be erased" not in _home(as_ada)
     erase(actor=eve, user=ben, now=timezone.now())
-    assert "Somebody asks to be erased" not in _home(login(eve))
+    assert "Somebody asks to be erased" not in _home(as_eve)

@@ -98,11 +98,10 @@ def test_a_forwarded_address_counts_only_behind_a_trusted_proxy(
     assert client_ip(request) == address
 
 
-def test_logout_needs_a_post(ben: Any, login: Any) -> None:
-    client = login(ben)
-    assert client.get("/logout/").status_code == 405
-    assert client.post("/logout/").headers["Location"] == "/login/"
-    assert client.get("/").status_code == 302
+def test_logout_needs_a_post(as_ben: Any) -> None:
+    assert as_ben.get("/logout/").status_code == 405
+    assert as_ben.post("/logout/").headers["Location"] == "/login/"
+    assert as_ben.get("/").status_code == 302
 
 
 def test_rights_come_with_a_role_and_with_nothing_else(ben: Any, ada: Any) -> None:

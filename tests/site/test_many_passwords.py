@@ -103,17 +103,16 @@ def test_who_finds_no_place_costs_no_query(
         assert client.post("/login/", RIGHT, headers={"HX-Request": "true"}).status_code == 503
 
 
-def test_a_password_being_changed_waits_for_its_turn_too(slow: Any, ben: Any, login: Any) -> None:
+def test_a_password_being_changed_waits_for_its_turn_too(slow: Any, as_ben: Any) -> None:
     data = {"old_password": "correct horse", "new_password1": "a longer horse", "new_password2": "a longer horse"}
-    client = login(ben)
-    answer = client.post("/password/", data)
+    answer = as_ben.post("/password/", data)
     assert answer.status_code == 503
     assert "Try again in a few seconds" in answer.content.decode()
-    assert client.post("/password/", data, headers={"HX-Request": "true"}).headers["Retry-After"] == "1"
+    assert as_ben.post("/password/", data, headers={"HX-Request": "true"}).headers["Retry-After"] == "1"
     _let_go(slow)
-    answer = client.post("/password/", data, headers={"HX-Request": "true"})
+    answer = as_ben.post("/password/", data, headers={"HX-Request": "true"})
     assert answer.headers["HX-Redirect"] == "/profile/"
-    assert client.get("/profile/").status_code == 200
+    assert as_ben.get("/profile/").status_code == 200
 
 
 def _link_of(user: Any) -> str:

@@ -56,27 +56,25 @@ def test_a_table_comes_back_as_it_went_in(monkeypatch: pytest.MonkeyPatch) -> No
 
 @needs_pyarrow
 @pytest.mark.django_db
-def test_labels_are_offered_beside_csv_and_in_the_archive(ada: Any, login: Any) -> None:
+def test_labels_are_offered_beside_csv_and_in_the_archive(ada: Any, as_ada: Any) -> None:
     study = make_labelled_study(summaries=make_summaries(n=4), researcher=ada)
-    client = login(ada)
     address = reverse("annotation:study-labels", args=[study.uid, "parquet"])
-    assert address in client.get(reverse("annotation:study", args=[study.uid])).text
-    labels = read(b"".join(client.get(address).streaming_content))
+    assert address in as_ada.get(reverse("annotation:study", args=[study.uid])).text
+    labels = read(b"".join(as_ada.get(address).streaming_content))
     assert labels.num_rows == study.coveragelabels.count()
     assert labels["lines"].to_pylist() == list(study.coveragelabels.order_by("pk").values_list("lines", flat=True))
     assert str(labels.schema.field("made_at").type) == "timestamp[us, tz=UTC]"
     assert labels["made_at"].to_pylist() == list(
         study.coveragelabels.order_by("pk").values_list("made_at", flat=True)
     )
-    archive = client.get(reverse("annotation:study-archive-file", args=[study.uid]))
+    archive = as_ada.get(reverse("annotation:study-archive-file", args=[study.uid]))
     with zipfile.ZipFile(io.BytesIO(b"".join(archive.streaming_content))) as opened:
         assert read(opened.read("ferry-links/labels.parquet")).equals(labels)
 
 
 @pytest.mark.django_db
-def test_without_the_library_it_is_not_there(ada: Any, login: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_library_it_is_not_there(ada: Any, as_ada: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("annotation.studies.kind.is_available", lambda: False)
     study = make_labelled_study(summaries=make_summaries(n=2), researcher=ada)
-    client = login(ada)
-    assert client.get(reverse("annotation:study-labels", args=[study.uid, "parquet"])).status_code == 404
-    assert "parquet" not in client.get(reverse("annotation:study", args=[study.uid])).text
+    assert as_ada.get(reverse("annotation:study-labels", args=[study.uid, "parquet"])).status_code == 404
+    assert "parquet" not in as_ada.get(reverse("annotation:study", args=[study.uid])).text

@@ -95,40 +95,38 @@ def test_a_researcher_makes_links_only_for_annotators_who_never_had_a_password(
     assert all(may_make_link(eve, user=user) for user in (nora, ben, other, ada))
 
 
-def test_the_link_page_shows_the_link_once(ben: Any, eve: Any, login: Any) -> None:
-    client = login(eve)
-    page = client.post(f"/people/{ben.uid}/link/")
+def test_the_link_page_shows_the_link_once(ben: Any, as_eve: Any) -> None:
+    page = as_eve.post(f"/people/{ben.uid}/link/")
     assert page.context["links"][0].url in page.content.decode()
     assert "no-store" in page.headers["Cache-Control"]
-    assert client.get(f"/people/{ben.uid}/link/").status_code == 405
+    assert as_eve.get(f"/people/{ben.uid}/link/").status_code == 405
 
 
-def test_a_link_is_mailed_where_mail_is_set(ben: Any, eve: Any, login: Any, settings: Any) -> None:
+def test_a_link_is_mailed_where_mail_is_set(ben: Any, as_eve: Any, settings: Any) -> None:
     settings.EMAIL_IS_SET = True
-    page = login(eve).post(f"/people/{ben.uid}/link/", {"mail": "1"})
+    page = as_eve.post(f"/people/{ben.uid}/link/", {"mail": "1"})
     assert mail.outbox[0].to == ["ben@example.org"]
     assert page.context["links"][0].url in mail.outbox[0].body
     assert "Your user name is ben." in mail.outbox[0].body
 
 
 def test_a_mail_that_cannot_be_sent_says_why_and_leaves_the_link(
-    ben: Any, eve: Any, login: Any, settings: Any, now: Any
+    ben: Any, as_eve: Any, settings: Any, now: Any
 ) -> None:
     settings.EMAIL_IS_SET = True
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
-    page = login(eve).post(f"/people/{ben.uid}/link/", {"mail": "1"})
+    page = as_eve.post(f"/people/{ben.uid}/link/", {"mail": "1"})
     assert "could not be sent" in page.content.decode()
     assert page.context["links"][0].url in page.content.decode()
     with pytest.raises(NoMail):
         mail_link(link=make_link(actor=None, user=ben, base_url=SITE, now=now))
 
 
-def test_the_password_can_be_changed_and_this_login_stays(ben: Any, login: Any) -> None:
-    client = login(ben)
+def test_the_password_can_be_changed_and_this_login_stays(ben: Any, as_ben: Any) -> None:
     data = {"old_password": "correct horse", "new_password1": NEW, "new_password2": NEW}
-    assert client.post("/password/", data).headers["Location"] == "/profile/"
-    assert "was changed" in client.get("/profile/").content.decode()
+    assert as_ben.post("/password/", data).headers["Location"] == "/profile/"
+    assert "was changed" in as_ben.get("/profile/").content.decode()
     ben.refresh_from_db()
     assert ben.check_password(NEW)
 

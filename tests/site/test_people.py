@@ -29,9 +29,8 @@ def _upload(client: Any, text: str) -> Any:
     return client.post("/people/import/", {"file": SimpleUploadedFile("people.csv", text.encode())})
 
 
-def test_a_researcher_makes_an_annotator_and_sees_the_link_once(ada: Any, login: Any) -> None:
-    client = login(ada)
-    page = client.post("/people/new/", {"username": "mira", "name": "Mira Olsen", "role": ANNOTATOR})
+def test_a_researcher_makes_an_annotator_and_sees_the_link_once(ada: Any, as_ada: Any) -> None:
+    page = as_ada.post("/people/new/", {"username": "mira", "name": "Mira Olsen", "role": ANNOTATOR})
     mira = User.objects.get(username="mira")
     assert "/password/set/" in page.content.decode()
     assert mira.role == ANNOTATOR
@@ -43,26 +42,25 @@ def test_a_researcher_makes_an_annotator_and_sees_the_link_once(ada: Any, login:
 
 
 @pytest.mark.parametrize("role", [RESEARCHER, ADMIN])
-def test_a_researcher_cannot_make_anybody_higher(ada: Any, login: Any, now: Any, role: str) -> None:
-    page = login(ada).post("/people/new/", {"username": "mira", "name": "Mira", "role": role})
+def test_a_researcher_cannot_make_anybody_higher(ada: Any, as_ada: Any, now: Any, role: str) -> None:
+    page = as_ada.post("/people/new/", {"username": "mira", "name": "Mira", "role": role})
     assert page.status_code == 422
     with pytest.raises(accounts.NotAllowed):
         create_account(actor=ada, row=NewAccount("mira", "Mira"), role=role, now=now)
     assert not User.objects.filter(username="mira").exists()
 
 
-def test_an_admin_makes_any_role_and_only_admins_reach_the_admin_site(eve: Any, login: Any) -> None:
-    client = login(eve)
+def test_an_admin_makes_any_role_and_only_admins_reach_the_admin_site(as_eve: Any) -> None:
     for role in (ANNOTATOR, RESEARCHER, ADMIN):
-        client.post("/people/new/", {"username": f"new-{role}", "name": "New", "role": role})
+        as_eve.post("/people/new/", {"username": f"new-{role}", "name": "New", "role": role})
         user = User.objects.get(username=f"new-{role}")
         assert user.role == role
         assert user.is_staff is (role == ADMIN)
         assert Annotator.objects.filter(user=user).exists() is (role == ANNOTATOR)
 
 
-def test_a_user_name_is_taken_in_whatever_case(ada: Any, ben: Any, login: Any, now: Any) -> None:
-    page = login(ada).post("/people/new/", {"username": "BEN", "name": "Another", "role": ANNOTATOR})
+def test_a_user_name_is_taken_in_whatever_case(ada: Any, as_ada: Any, ben: Any, now: Any) -> None:
+    page = as_ada.post("/people/new/", {"username": "BEN", "name": "Another", "role": ANNOTATOR})
     assert page.status_code == 422
     assert "exists already" in page.content.decode()
     with pytest.raises(accounts.UsernameTaken, match="BEN"):
@@ -71,82 +69,79 @@ def test_a_user_name_is_taken_in_whatever_case(ada: Any, ben: Any, login: Any, n
         User.objects.create(username="Ben")
 
 
-def test_a_file_is_looked_at_first_and_stores_nothing(ada: Any, login: Any) -> None:
-    page = _upload(login(ada), CSV)
+def test_a_file_is_looked_at_first_and_stores_nothing(as_ada: Any) -> None:
+    page = _upload(as_ada, CSV)
     assert "2 annotator accounts will be created" in page.content.decode()
     assert "Mira Olsen" in page.content.decode()
     assert User.objects.count() == 1
 
 
-def test_the_confirmed_file_makes_all_accounts_and_their_links_download_once(ada: Any, login: Any) -> None:
-    client = login(ada)
-    text = _upload(client, CSV).context["text"]
-    page = client.post("/people/import/", {"text": text})
+def test_the_confirmed_file_makes_all_accounts_and_their_links_download_once(ada: Any, as_ada: Any) -> None:
+    text = _upload(as_ada, CSV).context["text"]
+    page = as_ada.post("/people/import/", {"text": text})
     shown = [link.url for link in page.context["links"]]
     assert all(url in page.content.decode() for url in shown)
     assert sorted(User.objects.of_role(ANNOTATOR).values_list("username", flat=True)) == ["mira", "tomas"]
     assert Annotator.objects.count() == 2
     assert AuditEvent.objects.filter(action="account.created", actor=ada).count() == 2
 
-    download = client.post("/people/links.csv")
+    download = as_ada.post("/people/links.csv")
     rows = list(csv.DictReader(download.getvalue().decode().splitlines()))
     assert [row["username"] for row in rows] == ["mira", "tomas"]
-    assert all(client.get(row["link"], follow=True).status_code == 200 for row in rows)
-    assert client.post("/people/links.csv").headers["Location"] == "/people/"
+    assert all(as_ada.get(row["link"], follow=True).status_code == 200 for row in rows)
+    assert as_ada.post("/people/links.csv").headers["Location"] == "/people/"
 
 
 def test_links_that_were_lost_are_made_anew_for_all_in_a_list_at_once(
-    ada: Any, ben: Any, login: Any, django_assert_max_num_queries: Any
+    as_ada: Any, as_ben: Any, django_assert_max_num_queries: Any
 ) -> None:
-    client = login(ada)
-    page = client.post("/people/import/", {"text": _upload(client, CSV).context["text"]})
+    page = as_ada.post("/people/import/", {"text": _upload(as_ada, CSV).context["text"]})
     old = {link.user.username: link.url for link in page.context["links"]}
-    assert "New links for those without a password" in client.get("/people/?q=mira").text
-    page = client.post("/people/links/?q=mira")
+    assert "New links for those without a password" in as_ada.get("/people/?q=mira").text
+    page = as_ada.post("/people/links/?q=mira")
     assert [link.user.username for link in page.context["links"]] == ["mira"]
     assert [Client().get(old[name], follow=True).status_code for name in ("mira", "tomas")] == [410, 200]
     with django_assert_max_num_queries(20):
-        page = client.post("/people/links/")
+        page = as_ada.post("/people/links/")
     links = page.context["links"]
     assert [link.user.username for link in links] == ["mira", "tomas"], "not who has a password"
     assert all(Client().get(link.url, follow=True).status_code == 200 for link in links)
     assert "2 new links" in page.text
-    assert client.post("/people/links.csv").getvalue().decode().count("/password/set/") == 2
-    assert client.post("/people/links/?q=ben").headers["Location"] == "/people/?q=ben"
-    assert login(ben).post("/people/links/").status_code == 403
+    assert as_ada.post("/people/links.csv").getvalue().decode().count("/password/set/") == 2
+    assert as_ada.post("/people/links/?q=ben").headers["Location"] == "/people/?q=ben"
+    assert as_ben.post("/people/links/").status_code == 403
 
 
-def test_one_wrong_row_stops_the_whole_file(ada: Any, ben: Any, login: Any) -> None:
-    page = _upload(login(ada), CSV + "ben,Ben,\nx y,X,\n")
+def test_one_wrong_row_stops_the_whole_file(as_ada: Any, ben: Any) -> None:
+    page = _upload(as_ada, CSV + "ben,Ben,\nx y,X,\n")
     assert page.status_code == 422
     assert [(error.line, error.column) for error in page.context["errors"]] == [(5, "username")]
-    page = _upload(login(ada), CSV + "BEN,Ben,\n")
+    page = _upload(as_ada, CSV + "BEN,Ben,\n")
     assert [(error.line, error.column) for error in page.context["errors"]] == [(4, "username")]
     assert User.objects.count() == 2
 
 
-def test_a_name_taken_between_look_and_confirmation_stops_the_whole_file(ada: Any, login: Any, now: Any) -> None:
-    client = login(ada)
-    text = _upload(client, CSV).context["text"]
+def test_a_name_taken_between_look_and_confirmation_stops_the_whole_file(ada: Any, as_ada: Any, now: Any) -> None:
+    text = _upload(as_ada, CSV).context["text"]
     create_account(actor=ada, row=NewAccount("tomas", "Other"), role=ANNOTATOR, now=now)
-    page = client.post("/people/import/", {"text": text})
+    page = as_ada.post("/people/import/", {"text": text})
     assert page.status_code == 422
     assert not User.objects.filter(username="mira").exists()
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe", b"x" * 300_000, b""], ids=["not text", "too large", "empty"])
-def test_a_file_that_cannot_be_read_is_an_error_of_the_form(ada: Any, login: Any, data: bytes) -> None:
-    page = login(ada).post("/people/import/", {"file": SimpleUploadedFile("people.csv", data)})
+def test_a_file_that_cannot_be_read_is_an_error_of_the_form(as_ada: Any, data: bytes) -> None:
+    page = as_ada.post("/people/import/", {"file": SimpleUploadedFile("people.csv", data)})
     assert page.status_code == 422
     assert page.context["form"].errors["file"]
 
 
 def test_new_annotators_get_their_links_by_mail_if_asked(
-    ada: Any, login: Any, settings: Any, mailoutbox: Any, django_capture_on_commit_callbacks: Any
+    as_ada: Any, settings: Any, mailoutbox: Any, django_capture_on_commit_callbacks: Any
 ) -> None:
     settings.EMAIL_IS_SET = True
     with django_capture_on_commit_callbacks(execute=True):
-        login(ada).post("/people/import/", {"text": CSV, "mail": "1"})
+        as_ada.post("/people/import/", {"text": CSV, "mail": "1"})
     assert [message.to for message in mailoutbox] == [["mira@example.org"]]
     mailed = re.search(r"http://testserver(/password/set/\S+)", mailoutbox[0].body)
     assert mailed is not None
@@ -154,27 +149,26 @@ def test_new_annotators_get_their_links_by_mail_if_asked(
 
 
 def test_the_first_mail_is_in_the_language_that_was_chosen_for_the_person(
-    ada: Any, login: Any, settings: Any, mailoutbox: Any, django_capture_on_commit_callbacks: Any
+    as_ada: Any, settings: Any, mailoutbox: Any, django_capture_on_commit_callbacks: Any
 ) -> None:
     settings.EMAIL_IS_SET = True
-    client = login(ada)
     entered = {"username": "jana", "name": "Jana", "email": "jana@example.org", "role": ANNOTATOR, "mail": "1"}
-    client.post("/people/new/", {**entered, "language": "de"})
+    as_ada.post("/people/new/", {**entered, "language": "de"})
     assert "Ihr Benutzername ist jana." in mailoutbox.pop().body
-    client.post("/people/new/", {**entered, "username": "june"})
+    as_ada.post("/people/new/", {**entered, "username": "june"})
     assert "Your user name is june." in mailoutbox.pop().body
 
     listed = "username,name,email,language\nmira,Mira,mira@example.org,DE\ntomas,Tomas,tomas@example.org,\n"
     with django_capture_on_commit_callbacks(execute=True):
-        client.post("/people/import/", {"text": listed, "mail": "1"})
+        as_ada.post("/people/import/", {"text": listed, "mail": "1"})
     assert {mail.to[0]: "Benutzername" in mail.body for mail in mailoutbox} == {
         "mira@example.org": True,
         "tomas@example.org": False,
     }
 
 
-def test_an_unknown_language_in_a_file_is_a_mistake_of_its_row(ada: Any, login: Any) -> None:
-    page = _upload(login(ada), "username,name,language\nmira,Mira,fr\n")
+def test_an_unknown_language_in_a_file_is_a_mistake_of_its_row(as_ada: Any) -> None:
+    page = _upload(as_ada, "username,name,language\nmira,Mira,fr\n")
     assert [(error.line, error.column) for error in page.context["errors"]] == [(2, "language")]
     assert "expected: en, de" in page.content.decode()
 
@@ -185,21 +179,20 @@ def test_many_accounts_take_few_statements(ada: Any, now: Any, django_assert_max
         create_accounts(actor=ada, rows=rows, role=ANNOTATOR, now=now)
 
 
-def test_researchers_see_annotators_and_admins_everybody(ada: Any, ben: Any, eve: Any, login: Any) -> None:
-    assert [u.username for u in login(ada).get("/people/").context["table"].data] == ["ben"]
-    assert [u.username for u in login(eve).get("/people/").context["table"].data] == ["ada", "ben", "eve"]
-    assert login(ada).get(f"/people/{ben.uid}/").status_code == 200
-    assert login(ada).get(f"/people/{eve.uid}/").status_code == 404
-    assert login(ada).post(f"/people/{eve.uid}/link/").status_code == 404
-    assert login(ada).post(f"/people/{ben.uid}/link/").status_code == 403
+def test_researchers_see_annotators_and_admins_everybody(as_ada: Any, ben: Any, eve: Any, as_eve: Any) -> None:
+    assert [u.username for u in as_ada.get("/people/").context["table"].data] == ["ben"]
+    assert [u.username for u in as_eve.get("/people/").context["table"].data] == ["ada", "ben", "eve"]
+    assert as_ada.get(f"/people/{ben.uid}/").status_code == 200
+    assert as_ada.get(f"/people/{eve.uid}/").status_code == 404
+    assert as_ada.post(f"/people/{eve.uid}/link/").status_code == 404
+    assert as_ada.post(f"/people/{ben.uid}/link/").status_code == 403
 
 
-def test_people_are_found_by_text_role_and_state(ada: Any, ben: Any, cleo: Any, eve: Any, login: Any) -> None:
+def test_people_are_found_by_text_role_and_state(ada: Any, ben: Any, cleo: Any, as_eve: Any) -> None:
     User.objects.filter(pk=cleo.pk).update(is_active=False, name="Cleo Weil")
-    client = login(eve)
 
     def found(query: str) -> list[str]:
-        return [user.username for user in client.get(f"/people/?{query}").context["table"].data]
+        return [user.username for user in as_eve.get(f"/people/?{query}").context["table"].data]
 
     assert found("q=BE") == ["ben"]
     assert found("role=researcher") == ["ada"]
@@ -207,25 +200,23 @@ def test_people_are_found_by_text_role_and_state(ada: Any, ben: Any, cleo: Any, 
     assert found("q=weil&state=all") == ["cleo"]
     assert found("state=inactive") == ["cleo"]
     assert found("role=nonsense") == ["ada", "ben", "eve"]
-    assert "Nothing matches" in client.get("/people/?q=zzz").content.decode()
+    assert "Nothing matches" in as_eve.get("/people/?q=zzz").content.decode()
 
 
-def test_the_list_asks_as_much_for_many_people_as_for_few(eve: Any, login: Any, now: Any) -> None:
-    client = login(eve)
-    assert cost_of(client, "/people/") == 6
+def test_the_list_asks_as_much_for_many_people_as_for_few(eve: Any, as_eve: Any, now: Any) -> None:
+    assert cost_of(as_eve, "/people/") == 6
     create_accounts(actor=eve, rows=[NewAccount(f"p{i}", "P") for i in range(110)], role=ANNOTATOR, now=now)
-    assert cost_of(client, "/people/") == 6
-    assert "Page 1 of 2" in client.get("/people/").content.decode()
+    assert cost_of(as_eve, "/people/") == 6
+    assert "Page 1 of 2" in as_eve.get("/people/").content.decode()
 
 
 def test_a_role_is_exchanged_and_who_leaves_the_annotators_gets_no_new_work(
-    ben: Any, eve: Any, login: Any, now: Any
+    ben: Any, as_eve: Any, now: Any
 ) -> None:
-    client = login(eve)
-    client.post(f"/people/{ben.uid}/role/", {"role": RESEARCHER})
+    as_eve.post(f"/people/{ben.uid}/role/", {"role": RESEARCHER})
     assert User.objects.get(pk=ben.pk).role == RESEARCHER
     assert not Annotator.objects.active().filter(user=ben).exists()
-    client.post(f"/people/{ben.uid}/role/", {"role": ANNOTATOR})
+    as_eve.post(f"/people/{ben.uid}/role/", {"role": ANNOTATOR})
     assert User.objects.get(pk=ben.pk).role == ANNOTATOR
     assert Annotator.objects.active().filter(user=ben).count() == 1
     details = AuditEvent.objects.filter(action="account.role").order_by("pk").values_list("detail", flat=True)
@@ -235,27 +226,25 @@ def test_a_role_is_exchanged_and_who_leaves_the_annotators_gets_no_new_work(
     ]
 
 
-def test_the_last_admin_stays(eve: Any, ada: Any, login: Any, now: Any) -> None:
-    client = login(eve)
-    page = client.post(f"/people/{eve.uid}/role/", {"role": RESEARCHER}, follow=True)
+def test_the_last_admin_stays(eve: Any, as_eve: Any, ada: Any, now: Any) -> None:
+    page = as_eve.post(f"/people/{eve.uid}/role/", {"role": RESEARCHER}, follow=True)
     assert "last active admin" in page.content.decode()
     assert User.objects.get(pk=eve.pk).role == ADMIN
 
     accounts.change_role(actor=eve, user=ada, role=ADMIN, now=now)
-    client.post(f"/people/{eve.uid}/role/", {"role": RESEARCHER})
+    as_eve.post(f"/people/{eve.uid}/role/", {"role": RESEARCHER})
     assert User.objects.get(pk=eve.pk).role == RESEARCHER
     with pytest.raises(accounts.LastAdmin):
         accounts.deactivate(actor=eve, user=User.objects.get(pk=ada.pk), now=now)
 
 
-def test_nobody_switches_off_or_erases_oneself(eve: Any, login: Any, now: Any) -> None:
+def test_nobody_switches_off_or_erases_oneself(eve: Any, as_eve: Any, now: Any) -> None:
     create_account(actor=eve, row=NewAccount("root", "Root"), role=ADMIN, now=now)
-    client = login(eve)
-    client.post(f"/people/{eve.uid}/active/", {"active": "0"})
-    asked = client.get(f"/people/{eve.uid}/erase/")
+    as_eve.post(f"/people/{eve.uid}/active/", {"active": "0"})
+    asked = as_eve.get(f"/people/{eve.uid}/erase/")
     assert "cannot erase yourself" in asked.text
     assert "Erase for good" not in asked.text
-    page = client.post(f"/people/{eve.uid}/erase/", {"username": "eve"})
+    page = as_eve.post(f"/people/{eve.uid}/erase/", {"username": "eve"})
     assert page.status_code == 422
     assert "cannot erase yourself" in page.content.decode()
     assert User.objects.get(pk=eve.pk).is_active
@@ -272,9 +261,9 @@ def test_an_account_is_switched_off_and_on(ben: Any, eve: Any, login: Any) -> No
     assert list(actions) == ["account.deactivated", "account.reactivated"]
 
 
-def test_accommodation_is_kept_and_its_note_stays_out_of_the_audit_log(ben: Any, eve: Any, login: Any) -> None:
+def test_accommodation_is_kept_and_its_note_stays_out_of_the_audit_log(ben: Any, eve: Any, as_eve: Any) -> None:
     data = {"limit_factor": "1.5", "may_paste": "on", "accommodation_note": "uses dictation"}
-    assert login(eve).post(f"/people/{ben.uid}/accommodation/", data).status_code == 302
+    assert as_eve.post(f"/people/{ben.uid}/accommodation/", data).status_code == 302
     annotator = Annotator.objects.get(user=ben)
     assert (annotator.limit_factor, annotator.may_paste) == (Decimal("1.50"), True)
     event = AuditEvent.objects.get()
@@ -283,13 +272,13 @@ def test_accommodation_is_kept_and_its_note_stays_out_of_the_audit_log(ben: Any,
 
 
 @pytest.mark.parametrize("factor", ["0.5", "11", "-1", "x", ""])
-def test_a_limit_factor_outside_its_range_is_refused(ben: Any, eve: Any, login: Any, factor: str) -> None:
-    page = login(eve).post(f"/people/{ben.uid}/accommodation/", {"limit_factor": factor})
+def test_a_limit_factor_outside_its_range_is_refused(ben: Any, as_eve: Any, factor: str) -> None:
+    page = as_eve.post(f"/people/{ben.uid}/accommodation/", {"limit_factor": factor})
     assert page.status_code == 422
     assert Annotator.objects.get(user=ben).limit_factor == 1
 
 
-def test_an_erased_person_leaves_the_work_without_the_name(ben: Any, eve: Any, login: Any, now: Any) -> None:
+def test_an_erased_person_leaves_the_work_without_the_name(ben: Any, eve: Any, as_eve: Any, now: Any) -> None:
     accounts.update_profile(user=ben, name="Ben Nilsson", time_zone="UTC", now=now)
     annotator = Annotator.objects.get(user=ben)
     accounts.set_accommodation(
@@ -300,14 +289,13 @@ def test_an_erased_person_leaves_the_work_without_the_name(ben: Any, eve: Any, l
         accommodation_note="eyes",
         now=now,
     )
-    client = login(eve)
     assert (
-        client.post(f"/people/{ben.uid}/erase/", {"username": "someone", "mode": "anonymous"}).status_code == 422
+        as_eve.post(f"/people/{ben.uid}/erase/", {"username": "someone", "mode": "anonymous"}).status_code == 422
     )
-    assert client.post(f"/people/{ben.uid}/erase/", {"username": "ben"}).status_code == 422, (
+    assert as_eve.post(f"/people/{ben.uid}/erase/", {"username": "ben"}).status_code == 422, (
         "what becomes of the work?"
     )
-    sent = client.post(f"/people/{ben.uid}/erase/", {"username": "ben", "mode": "anonymous"})
+    sent = as_eve.post(f"/people/{ben.uid}/erase/", {"username": "ben", "mode": "anonymous"})
     assert sent.headers["Location"] == "/people/"
 
     annotator.refresh_from_db()
@@ -321,30 +309,28 @@ def test_an_erased_person_leaves_the_work_without_the_name(ben: Any, eve: Any, l
     assert AuditEvent.objects.filter(action="account.erased", actor=eve).count() == 1
 
 
-def test_an_admin_mends_name_and_address(ben: Any, eve: Any, login: Any) -> None:
+def test_an_admin_mends_name_and_address(ben: Any, as_eve: Any) -> None:
     Annotator.objects.filter(user=ben).update(label="ben")
-    client = login(eve)
-    page = client.post(f"/people/{ben.uid}/details/", {"name": "Ben Nilsson", "email": "wrong"})
+    page = as_eve.post(f"/people/{ben.uid}/details/", {"name": "Ben Nilsson", "email": "wrong"})
     assert page.status_code == 422
-    client.post(f"/people/{ben.uid}/details/", {"name": "Ben Nilsson", "email": "ben@example.com"})
+    as_eve.post(f"/people/{ben.uid}/details/", {"name": "Ben Nilsson", "email": "ben@example.com"})
     ben.refresh_from_db()
     assert (ben.name, ben.email, ben.annotator.label) == ("Ben Nilsson", "ben@example.com", "Ben Nilsson")
     assert AuditEvent.objects.get().detail == {"changed": ["name", "email"]}
 
 
-def test_one_changes_ones_own_name_and_time_zone(ben: Any, login: Any) -> None:
+def test_one_changes_ones_own_name_and_time_zone(ben: Any, as_ben: Any) -> None:
     Annotator.objects.filter(user=ben).update(label="ben")
-    client = login(ben)
-    client.post("/profile/", {"name": "Ben Nilsson", "time_zone": "Asia/Tokyo"})
+    as_ben.post("/profile/", {"name": "Ben Nilsson", "time_zone": "Asia/Tokyo"})
     ben.refresh_from_db()
     assert (ben.display_name, ben.time_zone) == ("Ben Nilsson", "Asia/Tokyo")
     assert ben.annotator.label == "Ben Nilsson"
-    assert client.post("/profile/", {"name": "Ben", "time_zone": "Mars/Base"}).status_code == 422
+    assert as_ben.post("/profile/", {"name": "Ben", "time_zone": "Mars/Base"}).status_code == 422
 
 
-def test_an_old_zone_name_stays_a_choice_for_who_has_it(ben: Any, login: Any) -> None:
+def test_an_old_zone_name_stays_a_choice_for_who_has_it(ben: Any, as_ben: Any) -> None:
     User.objects.filter(pk=ben.pk).update(time_zone="US/Pacific")
-    assert "US/Pacific" in login(ben).get("/profile/").content.decode()
+    assert "US/Pacific" in as_ben.get("/profile/").content.decode()
 
 
 def test_the_first_admin_comes_from_the_command_line(db: None, capsys: Any) -> None:
@@ -359,15 +345,14 @@ def test_the_first_admin_comes_from_the_command_line(db: None, capsys: Any) -> N
         call_command("create_account", "not a name")
 
 
-def test_the_admin_site_shows_accounts_and_changes_no_role(ben: Any, eve: Any, login: Any) -> None:
-    client = login(eve)
-    assert client.get("/admin/summhay_site/user/").status_code == 200
-    page = client.get(f"/admin/summhay_site/user/{ben.pk}/change/")
+def test_the_admin_site_shows_accounts_and_changes_no_role(ben: Any, as_eve: Any) -> None:
+    assert as_eve.get("/admin/summhay_site/user/").status_code == 200
+    page = as_eve.get(f"/admin/summhay_site/user/{ben.pk}/change/")
     assert 'name="groups"' not in page.content.decode()
     assert 'name="is_superuser"' not in page.content.decode()
-    assert client.get("/admin/summhay_site/user/add/").status_code == 403
-    assert client.post(f"/admin/summhay_site/user/{ben.pk}/delete/").status_code == 403
-    assert client.get(f"/admin/summhay_site/user/{ben.pk}/password/").status_code == 403
+    assert as_eve.get("/admin/summhay_site/user/add/").status_code == 403
+    assert as_eve.post(f"/admin/summhay_site/user/{ben.pk}/delete/").status_code == 403
+    assert as_eve.get(f"/admin/summhay_site/user/{ben.pk}/password/").status_code == 403
 
 
 def test_a_wrong_value_of_a_new_account_is_a_sentence_on_the_console() -> None:
@@ -376,10 +361,10 @@ def test_a_wrong_value_of_a_new_account_is_a_sentence_on_the_console() -> None:
     assert str(refused.value) == "email: Enter a valid email address."
 
 
-def test_an_admin_is_not_offered_to_end_the_account_that_is_in_use(eve: Any, ben: Any, login: Any) -> None:
-    client, ends = login(eve), ("person-active", "person-erase")
-    own = client.get(reverse("person", args=[eve.uid])).content.decode()
-    other = client.get(reverse("person", args=[ben.uid])).content.decode()
+def test_an_admin_is_not_offered_to_end_the_account_that_is_in_use(eve: Any, as_eve: Any, ben: Any) -> None:
+    ends = ("person-active", "person-erase")
+    own = as_eve.get(reverse("person", args=[eve.uid])).content.decode()
+    other = as_eve.get(reverse("person", args=[ben.uid])).content.decode()
     assert [reverse(name, args=[ben.uid]) in other for name in ends] == [True, True]
     assert [reverse(name, args=[eve.uid]) in own for name in ends] == [False, False]
     assert "Only another admin can deactivate or erase your account." in own

@@ -106,15 +106,14 @@ def test_somebody_gets_every_declared_field_of_theirs_and_nothing_of_others(
     assert str(people[0].pk) not in {row.get("id") for rows in files.values() for row in rows}
 
 
-def test_a_copy_is_in_the_log_and_given_a_few_times_an_hour(ben: Any, login: Any) -> None:
-    client = login(ben)
+def test_a_copy_is_in_the_log_and_given_a_few_times_an_hour(ben: Any, as_ben: Any) -> None:
     for _ in range(privacy.FILES_AN_HOUR):
-        _files_of(client)
+        _files_of(as_ben)
     assert AuditEvent.objects.filter(actor=ben, action="file.downloaded", object_uid=str(ben.uid)).count() == 3
-    refused = client.post(reverse("own-data"))
+    refused = as_ben.post(reverse("own-data"))
     assert refused.status_code == 429
     assert "try again later" in refused.content.decode()
-    assert client.get(reverse("own-data")).status_code == 405
+    assert as_ben.get(reverse("own-data")).status_code == 405
 
 
 def _counts(person: Person) -> dict[str, int]:
@@ -148,15 +147,14 @@ def test_erasing_does_what_is_declared(people: tuple[Any, Any], eve: Any, now: d
 
 
 @pytest.mark.needs("synthesis")
-def test_the_document_is_up_to_date_and_the_page_says_the_same(ben: Any, login: Any) -> None:
+def test_the_document_is_up_to_date_and_the_page_says_the_same(ben: Any, as_ben: Any) -> None:
     assert PAGE.read_text() == page(), "run `make privacy`"
-    client = login(ben)
-    shown = html.unescape(client.get(reverse("privacy")).content.decode())
+    shown = html.unescape(as_ben.get(reverse("privacy")).content.decode())
     for held in HELD:
         assert str(held.what) in shown
     ben.language = "de"
     ben.save()
-    in_german = html.unescape(client.get(reverse("privacy")).content.decode())
+    in_german = html.unescape(as_ben.get(reverse("privacy")).content.decode())
     with translation.override("de"):
         for held in HELD:
             assert str(held.what) in in_german

@@ -137,23 +137,20 @@ def _is_about(address: Address) -> bool:
     return takes and not address.name.startswith(("judge-detail", "judge-edit", "judge-cost", "summarizer"))
 
 
-def test_nothing_that_belongs_to_another_group_has_an_address(
-    scene: list[uuid.UUID], ada: Any, login: Any
-) -> None:
-    client, wrong = login(ada), []
+def test_nothing_that_belongs_to_another_group_has_an_address(scene: list[uuid.UUID], as_ada: Any) -> None:
+    wrong = []
     for address, path in _addresses(uids=[IDS[SECRET], *scene], word=SECRET):
         if _is_about(address):
-            status, _body = _ask(client, path)
+            status, _body = _ask(as_ada, path)
             if status not in (400, 404):
                 wrong.append(f"{address.name} {path}: {status}")
     assert wrong == []
 
 
-def test_no_list_picker_or_file_names_what_is_hidden(scene: list[uuid.UUID], ada: Any, login: Any) -> None:
-    client = login(ada)
+def test_no_list_picker_or_file_names_what_is_hidden(scene: list[uuid.UUID], as_ada: Any) -> None:
     more = ["/corpora/search/?q=harbour", "/corpora/?archived=1", "/people/?state=all", "/questions/?q=harbour"]
     pages = [path for _address, path in _addresses(uids=[IDS[COMMON]], word=COMMON)]
-    answers = {path: _ask(client, path) for path in [*pages, *more]}
+    answers = {path: _ask(as_ada, path) for path in [*pages, *more]}
     assert [path for path, (_status, body) in answers.items() if SECRET in body] == []
     assert sum(COMMON in body for _status, body in answers.values()) > 50, "these are the pages of what is there"
     assert [path for path, (status, _body) in answers.items() if status == 500] == []

@@ -65,19 +65,18 @@ def _filled(client: Client, path: str, **changes: Any) -> dict[str, Any]:
     return {name: value for name, value in {**shown, **changes}.items() if value not in (None, False)}
 
 
-def test_admins_make_groups_and_choose_their_members(ada: Any, ben: Any, eve: Any, login: Any) -> None:
-    client = login(eve)
-    assert client.post(reverse("groups"), {"name": "Terns"}).status_code == 302
-    assert "Another group has this name" in client.post(reverse("groups"), {"name": "TERNS"}).content.decode()
+def test_admins_make_groups_and_choose_their_members(ada: Any, as_ada: Any, ben: Any, as_eve: Any) -> None:
+    assert as_eve.post(reverse("groups"), {"name": "Terns"}).status_code == 302
+    assert "Another group has this name" in as_eve.post(reverse("groups"), {"name": "TERNS"}).content.decode()
     group = ResearchGroup.objects.get()
     page = reverse("group", args=[group.uid])
-    client.post(page, {"name": "Common terns", "researchers": [ada.pk], "annotators": [ben.pk]})
+    as_eve.post(page, {"name": "Common terns", "researchers": [ada.pk], "annotators": [ben.pk]})
     group.refresh_from_db()
     assert (group.name, set(group.members.all())) == ("Common terns", {ada, ben})
-    client.post(page, {"name": "Common terns", "annotators": [ben.pk]})
+    as_eve.post(page, {"name": "Common terns", "annotators": [ben.pk]})
     assert set(group.members.all()) == {ben}
     for sent in ("1", "1", "0"):
-        client.post(reverse("group-archive", args=[group.uid]), {"archived": sent})
+        as_eve.post(reverse("group-archive", args=[group.uid]), {"archived": sent})
     actions = AuditEvent.objects.filter(action__startswith="group.").order_by("pk").values_list("action", "detail")
     assert [action for action, _detail in actions] == [
         "group.made",
@@ -88,21 +87,21 @@ def test_admins_make_groups_and_choose_their_members(ada: Any, ben: Any, eve: An
         "group.restored",
     ]
     assert actions[3][1] == {"came": [], "left": ["ada"]}
-    assert login(ada).get(reverse("groups")).status_code == 403
+    assert as_ada.get(reverse("groups")).status_code == 403
 
 
 @pytest.mark.needs("synthesis")
-def test_forms_ask_for_a_group_only_where_there_is_a_choice(ada: Any, eve: Any, login: Any) -> None:
+def test_forms_ask_for_a_group_only_where_there_is_a_choice(ada: Any, as_ada: Any, eve: Any, as_eve: Any) -> None:
     pages = ["/people/new/", "/corpora/import/", "/corpora/from-templates/", "/studies/linking/new/"]
-    assert not [path for path in pages if 'name="group"' in login(ada).get(path).content.decode()]
+    assert not [path for path in pages if 'name="group"' in as_ada.get(path).content.decode()]
     terns = grouping.make_group(name="Terns", by=eve, now=NOW)
-    assert not [path for path in pages if 'name="group"' in login(ada).get(path).content.decode()]
+    assert not [path for path in pages if 'name="group"' in as_ada.get(path).content.decode()]
     grouping.set_members(group=terns, members=[ada], by=eve, now=NOW)
-    assert [path for path in pages if 'name="group"' in login(ada).get(path).content.decode()] == pages
-    assert _filled(login(ada), pages[0])["group"] == terns.pk, "one's own group at first"
-    assert "group" not in _filled(login(eve), pages[0]), "the whole site at first"
+    assert [path for path in pages if 'name="group"' in as_ada.get(path).content.decode()] == pages
+    assert _filled(as_ada, pages[0])["group"] == terns.pk, "one's own group at first"
+    assert "group" not in _filled(as_eve, pages[0]), "the whole site at first"
     grouping.set_archived(group=terns, is_archived=True, by=eve, now=NOW)
-    assert 'name="group"' not in login(ada).get(pages[0]).content.decode()
+    assert 'name="group"' not in as_ada.get(pages[0]).content.decode()
 
 
 def test_the_settings_of_a_study_of_the_whole_site_lead_to_giving_it_to_a_group(
@@ -120,27 +119,26 @@ def test_the_settings_of_a_study_of_the_whole_site_lead_to_giving_it_to_a_group(
 
 
 @pytest.mark.needs("synthesis")
-def test_what_is_made_belongs_to_the_group_that_was_chosen(ada: Any, login: Any, gulls: ResearchGroup) -> None:
-    client = login(ada)
-    client.post("/corpora/from-templates/", {"pack": shipped()[0], "seed": 3, "group": gulls.pk})
+def test_what_is_made_belongs_to_the_group_that_was_chosen(ada: Any, as_ada: Any, gulls: ResearchGroup) -> None:
+    as_ada.post("/corpora/from-templates/", {"pack": shipped()[0], "seed": 3, "group": gulls.pk})
     job = ImportJob.objects.get()
-    client.post(reverse("benchmarks:import-confirm", args=[job.uid]))
+    as_ada.post(reverse("benchmarks:import-confirm", args=[job.uid]))
     haystack = Haystack.objects.get()
     assert haystack.group == gulls
-    client.post("/people/new/", _filled(client, "/people/new/", username="kim", name="Kim"))
+    as_ada.post("/people/new/", _filled(as_ada, "/people/new/", username="kim", name="Kim"))
     kim = User.objects.get(username="kim")
     assert set(gulls.members.all()) == {ada, kim}
 
     path = f"/studies/writing/new/?haystack={haystack.uid}"
-    sent = _filled(client, path, group="", annotators=[kim.annotator.pk])
-    refused = client.post("/studies/writing/new/", sent)
+    sent = _filled(as_ada, path, group="", annotators=[kim.annotator.pk])
+    refused = as_ada.post("/studies/writing/new/", sent)
     assert refused.status_code == 422
     assert "belongs to another research group than the study" in refused.content.decode()
     assert not Study.objects.exists()
-    assert client.post("/studies/writing/new/", {**sent, "group": gulls.pk}).status_code == 302
+    assert as_ada.post("/studies/writing/new/", {**sent, "group": gulls.pk}).status_code == 302
     study = Study.objects.get()
     assert study.group == gulls
-    client.post(reverse("annotation:study-clone", args=[study.uid]), {"name": "Another"})
+    as_ada.post(reverse("annotation:study-clone", args=[study.uid]), {"name": "Another"})
     assert Study.objects.get(name="Another").group == gulls
 
     link = RecruitmentLink.objects.create(
@@ -152,17 +150,16 @@ def test_what_is_made_belongs_to_the_group_that_was_chosen(ada: Any, login: Any,
 
 
 @pytest.mark.needs("synthesis")
-def test_a_name_that_is_hidden_is_taken(ada: Any, login: Any, gulls: ResearchGroup, terns: ResearchGroup) -> None:
-    client = login(ada)
+def test_a_name_that_is_hidden_is_taken(as_ada: Any, gulls: ResearchGroup, terns: ResearchGroup) -> None:
     sent = {"pack": shipped()[0], "seed": 3, "group": gulls.pk}
-    client.post("/corpora/from-templates/", sent)
-    client.post(reverse("benchmarks:import-confirm", args=[ImportJob.objects.get().uid]))
+    as_ada.post("/corpora/from-templates/", sent)
+    as_ada.post(reverse("benchmarks:import-confirm", args=[ImportJob.objects.get().uid]))
     Haystack.objects.update(group=terns)
-    client.post("/corpora/from-templates/", sent)
+    as_ada.post("/corpora/from-templates/", sent)
     job = ImportJob.objects.latest("pk")
     assert job.state == ImportJob.State.FAILED
     assert (
-        "no other research group" in client.get(reverse("benchmarks:import-job", args=[job.uid])).content.decode()
+        "no other research group" in as_ada.get(reverse("benchmarks:import-job", args=[job.uid])).content.decode()
     )
     make_linking_study(haystack=Haystack.objects.get(), name="Taken")
     Study.objects.update(group=terns)
@@ -170,7 +167,7 @@ def test_a_name_that_is_hidden_is_taken(ada: Any, login: Any, gulls: ResearchGro
     path = f"/studies/writing/new/?haystack={own.uid}"
     assert (
         "Another study has this name"
-        in client.post("/studies/writing/new/", _filled(client, path, name="Taken")).content.decode()
+        in as_ada.post("/studies/writing/new/", _filled(as_ada, path, name="Taken")).content.decode()
     )
 
 
@@ -201,7 +198,7 @@ def test_a_dataset_that_is_hidden_has_a_name_that_is_taken(
 
 
 def test_a_haystack_moves_with_its_questions_and_runs_unless_studies_elsewhere_stand_on_it(
-    ada: Any, eve: Any, login: Any, gulls: ResearchGroup, terns: ResearchGroup
+    ada: Any, as_ada: Any, eve: Any, gulls: ResearchGroup, terns: ResearchGroup
 ) -> None:
     haystack = make_haystack(created_by=ada)
     summary = make_summary(subtopic=haystack.subtopics.get(number=1))
@@ -209,14 +206,14 @@ def test_a_haystack_moves_with_its_questions_and_runs_unless_studies_elsewhere_s
     Question.objects.filter(pk=questions[0].pk).update(haystack=haystack)
     judging.request_run(judge=versions.default_judge(now=NOW), subjects=[summary], reason="person", now=NOW)
     study = make_linking_study(summaries=[summary], researcher=ada)
-    page, client = reverse("benchmarks:haystack-group", args=[haystack.uid]), login(ada)
-    assert page in client.get(reverse("benchmarks:haystack-detail", args=[haystack.uid])).content.decode()
-    refused = client.post(page, {"group": gulls.pk})
+    page = reverse("benchmarks:haystack-group", args=[haystack.uid])
+    assert page in as_ada.get(reverse("benchmarks:haystack-detail", args=[haystack.uid])).content.decode()
+    refused = as_ada.post(page, {"group": gulls.pk})
     assert (refused.status_code, f"“{study.name}”" in refused.content.decode()) == (422, True)
 
     move_study(study=study, to=gulls, by=eve, now=NOW)
-    assert client.post(page, {"group": terns.pk}).status_code == 422, "a group that she is not in is no choice"
-    assert client.post(page, {"group": gulls.pk}).status_code == 302
+    assert as_ada.post(page, {"group": terns.pk}).status_code == 422, "a group that she is not in is no choice"
+    assert as_ada.post(page, {"group": gulls.pk}).status_code == 302
     assert Haystack.objects.get().group == gulls
     assert [row.group for row in Question.objects.order_by("pk")] == [gulls, None]
     assert list(JudgeRun.objects.get().groups.all()) == [gulls]
@@ -227,14 +224,14 @@ def test_a_haystack_moves_with_its_questions_and_runs_unless_studies_elsewhere_s
     moved = AuditEvent.objects.get(action="haystack.moved")
     assert (moved.actor, moved.detail) == (ada, {"group": "Gulls"})
 
-    assert client.post(page, {"group": ""}).status_code == 302
+    assert as_ada.post(page, {"group": ""}).status_code == 302
     assert not JudgeRun.objects.get().groups.exists()
     Haystack.objects.update(created_by=eve)
-    assert client.post(page, {"group": gulls.pk}).status_code == 403
+    assert as_ada.post(page, {"group": gulls.pk}).status_code == 403
 
 
 def test_researchers_see_annotators_of_their_groups_of_none_and_of_their_studies(
-    ada: Any, ben: Any, cleo: Any, dot: Any, eve: Any, login: Any, gulls: ResearchGroup, terns: ResearchGroup
+    ada: Any, as_ada: Any, ben: Any, cleo: Any, dot: Any, eve: Any, gulls: ResearchGroup, terns: ResearchGroup
 ) -> None:
     grouping.set_members(group=gulls, members=[ada, ben], by=eve, now=NOW)
     grouping.set_members(group=terns, members=[*terns.members.all(), cleo, dot], by=eve, now=NOW)
@@ -244,7 +241,7 @@ def test_researchers_see_annotators_of_their_groups_of_none_and_of_their_studies
     study.memberships.update(left_at=NOW)
     assert set(User.objects.visible_to(ada)) == {ben, kim, dot}
     assert User.objects.visible_to(eve).count() == User.objects.count()
-    people = login(ada).get("/studies/linking/new/").context["form"].fields
+    people = as_ada.get("/studies/linking/new/").context["form"].fields
     assert set(people["annotators"].queryset) == set(Annotator.objects.exclude(user=cleo))
     assert not people["researchers"].queryset.filter(username="bob").exists()
 
@@ -275,7 +272,7 @@ def listing() -> Iterator[Computation[Look, Titles]]:
 
 @override_settings(RESULTS_AT_ONCE=False)
 def test_stored_results_are_computed_in_the_sight_of_whoever_asks(
-    ada: Any, eve: Any, listing: Any, gulls: ResearchGroup, terns: ResearchGroup, login: Any
+    ada: Any, as_ada: Any, eve: Any, listing: Any, gulls: ResearchGroup, terns: ResearchGroup
 ) -> None:
     make_haystack(key="g", title="Of the gulls", group=gulls)
     make_haystack(key="t", title="Of the terns", group=terns)
@@ -291,12 +288,12 @@ def test_stored_results_are_computed_in_the_sight_of_whoever_asks(
             shown = stored.look_up(listing, Look(), now=NOW, wait_s=0)
         assert (shown.figures, shown.state) == (Titles(titles), "fresh")
     states = [reverse("benchmarks:result-state", args=[row.uid]) for row in Result.objects.all()]
-    assert sorted(login(ada).get(path).status_code for path in states) == [200, 404, 404]
+    assert sorted(as_ada.get(path).status_code for path in states) == [200, 404, 404]
 
 
-def test_the_sight_of_a_request_ends_with_its_body(ada: Any, login: Any, gulls: ResearchGroup) -> None:
-    client, haystack = login(ada), make_haystack(group=gulls)
-    response = client.get(reverse("benchmarks:haystack-download", args=[haystack.uid]))
+def test_the_sight_of_a_request_ends_with_its_body(as_ada: Any, gulls: ResearchGroup) -> None:
+    haystack = make_haystack(group=gulls)
+    response = as_ada.get(reverse("benchmarks:haystack-download", args=[haystack.uid]))
     assert response.streaming
     assert sight.current() == sight.Sight(frozenset([gulls.pk]))
     b"".join(response.streaming_content)

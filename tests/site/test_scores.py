@@ -117,17 +117,17 @@ def test_the_offline_judge_scores_what_is_sent_as_it_scores_the_same_text_of_a_s
 
 
 def test_what_is_sent_is_in_no_list_and_changes_no_figure_and_that_it_was_scored_is_remembered(
-    subtopic: Subtopic, ada: Any, login: Any
+    subtopic: Subtopic, ada: Any, as_ada: Any, login: Any
 ) -> None:
     Sender(ada).scored("- A text of nobody [1].")
     assert not Summary.objects.exists()
     assert not Verdict.objects.exists()
     assert Exposure.objects.get(user=ada).haystack == subtopic.haystack
-    client, run = login(ada), JudgeRun.objects.get()
+    run = JudgeRun.objects.get()
     for place in (subtopic.haystack.uid, subtopic.uid):
         name = "haystack-detail" if place == subtopic.haystack.uid else "subtopic-detail"
-        assert "nobody" not in client.get(reverse(f"benchmarks:{name}", args=[place])).content.decode()
-    page = client.get(reverse("benchmarks:judge-run", args=[run.uid])).content.decode()
+        assert "nobody" not in as_ada.get(reverse(f"benchmarks:{name}", args=[place])).content.decode()
+    page = as_ada.get(reverse("benchmarks:judge-run", args=[run.uid])).content.decode()
     assert "1 of 1 sent summaries judged" in page
     assert {"token.made", "run.requested", "summary.scored"} == set(
         AuditEvent.objects.values_list("action", flat=True)
@@ -156,7 +156,7 @@ def test_a_model_is_asked_once_whoever_sends_the_text_again_and_by_whichever_way
 
 
 def test_a_budget_is_that_of_all_summaries_of_a_token_and_a_person_can_raise_it(
-    server: FakeServer, subtopic: Subtopic, ada: Any, login: Any
+    server: FakeServer, subtopic: Subtopic, ada: Any, as_ada: Any
 ) -> None:
     price()
     make_judge(server, max_tokens=10)
@@ -169,8 +169,7 @@ def test_a_budget_is_that_of_all_summaries_of_a_token_and_a_person_can_raise_it(
     assert str(run.uid) in _refused(sender.send("- Another [1].", judge="sparrow"), 409)
     work()
     assert server.n_asked == n_asked < 3
-    client = login(ada)
-    client.post(reverse("benchmarks:judge-run-resume", args=[run.uid]), {"budget": "5"})
+    as_ada.post(reverse("benchmarks:judge-run-resume", args=[run.uid]), {"budget": "5"})
     work()
     assert sender.get(waiting.json()["next"]).status_code == 200
 

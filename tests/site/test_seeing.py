@@ -32,7 +32,6 @@ from summhay_site.serving import health
 from summhay_site.serving.logs import OPENING_PATHS, JsonLines, formatter
 from tests.verbs import python, site_in
 
-ROOT = Path(__file__).resolve().parents[2]
 ALL_WELL = {"ok": True, "database": True, "migrations": True, "broker": True}
 
 
@@ -153,17 +152,17 @@ def lines() -> Iterator[list[dict[str, Any]]]:
 
 @pytest.mark.django_db
 def test_a_line_of_the_log_names_request_and_person(
-    ben: Any, login: Any, settings: Any, lines: list[dict[str, Any]]
+    ben: Any, as_ben: Any, settings: Any, lines: list[dict[str, Any]]
 ) -> None:
     settings.TRUST_PROXY = True
-    answer = login(ben).get("/system/", headers={"x-request-id": "proxy-12345678"})
+    answer = as_ben.get("/system/", headers={"x-request-id": "proxy-12345678"})
     assert answer.status_code == 403
     assert answer.headers["X-Request-ID"] == "proxy-12345678"
     [said] = [line for line in lines if line["logger"] == "django.request"]
     assert said["request_id"] == "proxy-12345678"
     assert said["user"] == str(ben.uid)
     assert (said["path"], said["method"], said["status"], said["level"]) == ("/system/", "GET", 403, "WARNING")
-    login(ben).get("/nowhere/", headers={"x-request-id": "proxy-87654321"})
+    as_ben.get("/nowhere/", headers={"x-request-id": "proxy-87654321"})
     assert (lines[-1]["status"], lines[-1]["request_id"]) == (404, "proxy-87654321")
     odd = Client().get("/login/", headers={"x-request-id": 'x" or 1\n'}).headers["X-Request-ID"]
     assert re.fullmatch("[0-9a-f]{32}", odd)

@@ -342,13 +342,12 @@ def test_whoever_runs_studies_or_the_site_reads_english(ada: Any, eve: Any, logi
             assert 'name="language"' not in page
 
 
-def test_a_language_is_chosen_in_the_profile_and_holds_at_once(ben: Any, login: Any) -> None:
-    client = login(ben)
+def test_a_language_is_chosen_in_the_profile_and_holds_at_once(ben: Any, as_ben: Any) -> None:
     form = {"name": "Ben", "time_zone": "UTC", "language": "de"}
-    assert "Gespeichert." in client.post("/profile/", form, follow=True).content.decode()
+    assert "Gespeichert." in as_ben.post("/profile/", form, follow=True).content.decode()
     ben.refresh_from_db()
     assert ben.language == "de"
-    assert client.post("/profile/", form | {"language": "tlh"}).status_code == 422
+    assert as_ben.post("/profile/", form | {"language": "tlh"}).status_code == 422
 
 
 def test_the_language_of_the_page_where_a_password_is_set_stays(ben: Any, client: Client) -> None:

@@ -67,9 +67,8 @@ def test_a_login_on_a_full_disk_says_so_and_works_when_there_is_space(ben: Any, 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no connection to cut")
 @pytest.mark.django_db(transaction=True)
-def test_a_connection_that_was_cut_is_a_503_and_the_next_request_is_served(ben: Any, login: Any) -> None:
-    client = login(ben)
-    client.raise_request_exception = False
+def test_a_connection_that_was_cut_is_a_503_and_the_next_request_is_served(as_ben: Any) -> None:
+    as_ben.raise_request_exception = False
     other = connection.copy()
     for path, headers in (("/", {}), ("/", JSON)):
         with connection.cursor() as cursor:
@@ -77,36 +76,35 @@ def test_a_connection_that_was_cut_is_a_503_and_the_next_request_is_served(ben: 
             pid = cursor.fetchone()[0]
         with other.cursor() as cursor:
             cursor.execute("SELECT pg_terminate_backend(%s)", [pid])
-        _is_a_503(client.get(path, headers=headers), "saved right now" if headers else "cannot be reached")
+        _is_a_503(as_ben.get(path, headers=headers), "saved right now" if headers else "cannot be reached")
         connection.close()  # the server does so between requests
-        assert client.get("/").status_code == 302
+        assert as_ben.get("/").status_code == 302
     other.close()
 
 
 @pytest.mark.parametrize("where", ["the web session", "the page"])
 def test_a_database_out_of_reach_is_a_503_wherever_it_is_noticed(
-    where: str, ben: Any, login: Any, monkeypatch: pytest.MonkeyPatch
+    where: str, as_ben: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client = login(ben)
-    client.raise_request_exception = False
+    as_ben.raise_request_exception = False
     if where == "the page":
         monkeypatch.setattr("summhay_site.home.redirect", _fail("unable to open database file"))
     else:
         monkeypatch.setattr(SessionStore, "_get_session_from_db", _fail("unable to open database file"))
-    _is_a_503(client.get("/"), "cannot be reached")
-    _is_a_503(client.get("/", headers=JSON), '"code": "unavailable"')
+    _is_a_503(as_ben.get("/"), "cannot be reached")
+    _is_a_503(as_ben.get("/", headers=JSON), '"code": "unavailable"')
     monkeypatch.undo()
-    assert client.get("/").status_code == 302
+    assert as_ben.get("/").status_code == 302
 
 
 def test_a_save_whose_log_in_cannot_be_read_is_told_to_try_again(
-    ben: Any, login: Any, monkeypatch: pytest.MonkeyPatch
+    ben: Any, as_ben: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client, session = login(ben), start_session(ben)
-    client.raise_request_exception = False
+    session = start_session(ben)
+    as_ben.raise_request_exception = False
     monkeypatch.setattr(SessionStore, "_get_session_from_db", _fail("database is locked"))
     address = reverse("annotation:session-draft", args=[session.uid])
-    answer = client.post(address, "{}", content_type="application/json", headers=JSON)
+    answer = as_ben.post(address, "{}", content_type="application/json", headers=JSON)
     _is_a_503(answer, '"code": "unavailable"')
 
 
@@ -119,14 +117,13 @@ def test_the_probe_of_a_proxy_is_told_too(db: None, quiet: Client, monkeypatch: 
     assert (answer.status_code, answer.json()) == (200, {"ok": True, "answered_s_ago": 0.0})
 
 
-def test_a_mistake_of_the_program_stays_a_500(ben: Any, login: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    client = login(ben)
-    client.raise_request_exception = False
+def test_a_mistake_of_the_program_stays_a_500(as_ben: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    as_ben.raise_request_exception = False
     monkeypatch.setattr("summhay_site.home.redirect", lambda _to: 1 / 0)
-    page = client.get("/")
+    page = as_ben.get("/")
     assert page.status_code == 500
     assert "Something went wrong" in page.content.decode()
-    assert client.get("/", headers=JSON).json()["code"] == "server_error"
+    assert as_ben.get("/", headers=JSON).json()["code"] == "server_error"
 
 
 @pytest.fixture
@@ -140,35 +137,33 @@ def log() -> Any:
 
 
 def test_a_refused_page_is_one_line_in_the_log_and_a_failure_keeps_its_traceback(
-    ben: Any, login: Any, log: io.StringIO, monkeypatch: pytest.MonkeyPatch
+    as_ben: Any, log: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    client = login(ben)
-    client.raise_request_exception = False
-    assert client.get("/people/").status_code == 403
-    assert client.get("/profile/?q=%00").status_code == 400
+    as_ben.raise_request_exception = False
+    assert as_ben.get("/people/").status_code == 403
+    assert as_ben.get("/profile/?q=%00").status_code == 400
     assert "Forbidden" in log.getvalue()
     assert "NUL in the address" in log.getvalue()
     assert "Traceback" not in log.getvalue()
     monkeypatch.setattr("summhay_site.home.redirect", lambda _to: 1 / 0)
-    assert client.get("/").status_code == 500
+    assert as_ben.get("/").status_code == 500
     assert "Traceback" in log.getvalue()
 
 
 @pytest.mark.parametrize(
     "path", ["/", "/profile/", "/people/", "/audit-log/", "/studies/", "/corpora/", "/nowhere/"]
 )
-def test_pages_are_kept_by_no_cache_in_between(path: str, eve: Any, login: Any) -> None:
-    assert login(eve).get(path).headers["Cache-Control"] == "private, no-cache"
+def test_pages_are_kept_by_no_cache_in_between(path: str, as_eve: Any) -> None:
+    assert as_eve.get(path).headers["Cache-Control"] == "private, no-cache"
 
 
-def test_what_says_more_itself_is_left_alone(eve: Any, login: Any) -> None:
-    client = login(eve)
-    assert client.get("/audit-log.csv").headers["Cache-Control"] == "no-store"
-    assert "no-store" in client.get("/system/").headers["Cache-Control"]
+def test_what_says_more_itself_is_left_alone(as_eve: Any) -> None:
+    assert as_eve.get("/audit-log.csv").headers["Cache-Control"] == "no-store"
+    assert "no-store" in as_eve.get("/system/").headers["Cache-Control"]
 
 
-def test_a_logout_takes_the_pages_out_of_the_browser(ben: Any, login: Any) -> None:
-    assert login(ben).post("/logout/").headers["Clear-Site-Data"] == '"cache"'
+def test_a_logout_takes_the_pages_out_of_the_browser(as_ben: Any) -> None:
+    assert as_ben.post("/logout/").headers["Clear-Site-Data"] == '"cache"'
 
 
 def test_an_answer_on_an_open_connection_lets_all_others_connect_again(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -97,7 +97,7 @@ def test_who_made_it_is_told_of_what_they_see_once_and_signed(study: Study, ada:
 
 
 def test_what_fails_is_tried_again_later_and_given_up_in_the_end(
-    study: Study, ada: Any, listener: _Listener, login: Any
+    study: Study, ada: Any, as_ada: Any, listener: _Listener
 ) -> None:
     now = timezone.now()
     webhooks.make_webhook(user=ada, url=listener.url, events=["study.closed"], now=now)
@@ -114,7 +114,7 @@ def test_what_fails_is_tried_again_later_and_given_up_in_the_end(
     assert len({headers["X-SummHay-Delivery"] for headers, _body in listener.heard}) == 1
     delivery = Delivery.objects.get()
     assert (delivery.n_tries, delivery.next_at, delivery.done_at) == (6, None, None)
-    page = login(ada).get("/profile/webhooks/").content.decode()
+    page = as_ada.get("/profile/webhooks/").content.decode()
     assert "302 Found" in page
     assert "given up" in page
 

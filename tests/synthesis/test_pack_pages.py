@@ -29,12 +29,12 @@ def imported(client: Any, **fields: object) -> Haystack:
     return Haystack.objects.get(uid=job.report["results"][0]["id"])
 
 
-def test_the_page_shows_what_a_seed_draws_before_anything_is_made(ada: Any, login: Any) -> None:
-    client, address = login(ada), reverse("synthesis:pack-new")
-    shown = client.get(address).content.decode()
+def test_the_page_shows_what_a_seed_draws_before_anything_is_made(as_ada: Any) -> None:
+    address = reverse("synthesis:pack-new")
+    shown = as_ada.get(address).content.decode()
     insight = world(1).topic.subtopics[0].insights[0].text
     assert insight in shown
-    other = client.get(address, {"pack": "baths", "seed": 2, "unlike": 1}, **HTMX).content.decode()
+    other = as_ada.get(address, {"pack": "baths", "seed": 2, "unlike": 1}, **HTMX).content.decode()
     assert world(2, unlike=1).topic.subtopics[0].insights[0].text in other
     assert "<html" not in other
     assert insight not in other
@@ -42,28 +42,26 @@ def test_the_page_shows_what_a_seed_draws_before_anything_is_made(ada: Any, logi
 
 
 @pytest.mark.every_database
-def test_two_clicks_make_a_haystack_that_says_what_it_was_made_from(ada: Any, login: Any) -> None:
-    client = login(ada)
-    haystack = imported(client, seed=2, unlike=1)
+def test_two_clicks_make_a_haystack_that_says_what_it_was_made_from(as_ada: Any) -> None:
+    haystack = imported(as_ada, seed=2, unlike=1)
     assert haystack.dataset == "baths"
     made_topic = world(2, unlike=1).topic
     stored = topic_of(haystack)
     assert stored.documents == made_topic.documents
     assert [one.insights for one in stored.subtopics] == [one.insights for one in made_topic.subtopics]
-    page = client.get(reverse("benchmarks:haystack-detail", args=[haystack.uid])).content.decode()
+    page = as_ada.get(reverse("benchmarks:haystack-detail", args=[haystack.uid])).content.decode()
     for words in ("made from templates: pack baths,", "seed 2", "unlike seed 1"):
         assert words in page
     parallel = "?pack=baths&amp;seed=3&amp;unlike=2"
     assert parallel in page
-    form = client.get(reverse("synthesis:pack-new") + parallel.replace("&amp;", "&")).content.decode()
+    form = as_ada.get(reverse("synthesis:pack-new") + parallel.replace("&amp;", "&")).content.decode()
     assert world(3, unlike=2).topic.subtopics[0].insights[0].text in form
     assert b"".join(summhay.dump(stored)) == b"".join(summhay.dump(made_topic))
 
 
-def test_the_same_seed_again_changes_nothing(ada: Any, login: Any) -> None:
-    client = login(ada)
-    imported(client)
-    page = made(client).content.decode()
+def test_the_same_seed_again_changes_nothing(as_ada: Any) -> None:
+    imported(as_ada)
+    page = made(as_ada).content.decode()
     assert Haystack.objects.count() == 1
     assert "nothing" in page.lower()
 
@@ -79,8 +77,8 @@ def test_the_same_seed_again_changes_nothing(ada: Any, login: Any) -> None:
         ({"dataset": "two words"}, "Letters, digits, - and _ only."),
     ],
 )
-def test_what_cannot_be_made_is_said_at_its_field(ada: Any, login: Any, fields: Any, message: str) -> None:
-    answer = made(login(ada), **fields)
+def test_what_cannot_be_made_is_said_at_its_field(as_ada: Any, fields: Any, message: str) -> None:
+    answer = made(as_ada, **fields)
     assert answer.status_code == 422
     assert message in answer.content.decode()
     assert "<script>" not in answer.content.decode()

@@ -7,7 +7,6 @@ from datetime import datetime
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
@@ -134,13 +133,12 @@ def test_who_verifies_pairs_writes_first_and_then_never_on_that_haystack(
 
 @pytest.mark.django_db
 def test_from_the_page_of_a_haystack_to_the_form_of_the_study_and_whoever_reads_pairs_has_seen_insights(
-    baths: Haystack, ada: Any, ben: Any, now: datetime, login: Any
+    baths: Haystack, ada: Any, as_ada: Any, ben: Any, now: datetime
 ) -> None:
-    client: Client = login(ada)
     address = reverse("synthesis:pairs", args=[baths.uid])
-    assert address in client.get(reverse("benchmarks:haystack-detail", args=[baths.uid])).content.decode()
-    assert client.post(address, {"n": 3, "seed": 1}).status_code == 422
-    response = client.post(address, {"n": 12, "seed": 5}, follow=True)
+    assert address in as_ada.get(reverse("benchmarks:haystack-detail", args=[baths.uid])).content.decode()
+    assert as_ada.post(address, {"n": 3, "seed": 1}).status_code == 422
+    response = as_ada.post(address, {"n": 12, "seed": 5}, follow=True)
     page = response.content.decode()
     assert f'<option value="pairs-{baths.uid.hex[:8]}-12-5" selected>' in page
     question = Question.objects.filter(haystack=baths).first()
@@ -153,5 +151,5 @@ def test_from_the_page_of_a_haystack_to_the_form_of_the_study_and_whoever_reads_
         reverse("annotation:verification-dataset", args=[study.uid]),
     ):
         Exposure.objects.all().delete()
-        assert client.get(page_of_insights).status_code == 200
+        assert as_ada.get(page_of_insights).status_code == 200
         assert Exposure.objects.filter(user=ada, haystack=baths).exists()

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.test import Client
 from django.urls import reverse
 
 from annotation.adjudication.decisions import DecisionRefused
@@ -69,29 +68,27 @@ def test_a_report_against_the_decisions_is_on_the_decided_items_and_says_how_man
 
 
 def test_decisions_change_nothing_of_what_people_and_their_ceiling_say(
-    study: Study, ada: Any, now: datetime, login: Any
+    study: Study, ada: Any, as_ada: Any, now: datetime
 ) -> None:
-    client: Client = login(ada)
     page = reverse("annotation:study-figures-file", args=[study.uid, "figures.json"])
-    before, told = client.get(page).json(), report("agreement", "--study", study.name)
+    before, told = as_ada.get(page).json(), report("agreement", "--study", study.name)
     labels = reverse("annotation:study-labels", args=[study.uid, "csv"])
-    exported = b"".join(client.get(labels).streaming_content)  # type: ignore[attr-defined]
+    exported = b"".join(as_ada.get(labels).streaming_content)  # type: ignore[attr-defined]
     decide(study, 20, ada, now)
-    after = client.get(page, {"reference": "adjudicated"}).json()
+    after = as_ada.get(page, {"reference": "adjudicated"}).json()
     assert after["people"] == before["people"]
     assert after["ceiling"] == before["ceiling"]
     assert after["judges"] != before["judges"]
     assert {row["reference_items"] for row in after["judges"]} == {20}
     assert report("agreement", "--study", study.name) == told
-    assert b"".join(client.get(labels).streaming_content) == exported  # type: ignore[attr-defined]
+    assert b"".join(as_ada.get(labels).streaming_content) == exported  # type: ignore[attr-defined]
 
 
-def test_the_page_says_what_the_reference_covers(study: Study, ada: Any, now: datetime, login: Any) -> None:
-    client: Client = login(ada)
+def test_the_page_says_what_the_reference_covers(study: Study, ada: Any, as_ada: Any, now: datetime) -> None:
     page = reverse("annotation:study-figures", args=[study.uid])
-    assert "adjudicated label" not in client.get(page, {"view": "judges"}).content.decode()
+    assert "adjudicated label" not in as_ada.get(page, {"view": "judges"}).content.decode()
     decide(study, 3, ada, now)
-    shown = client.get(page, {"view": "judges", "reference": "adjudicated"}).content.decode()
+    shown = as_ada.get(page, {"view": "judges", "reference": "adjudicated"}).content.decode()
     assert "which 3 of 36 items have" in shown
     assert '<option value="adjudicated" selected>' in shown
 
@@ -105,7 +102,7 @@ def test_one_bullet_is_enough_where_the_studys_people_had_one(study: Study, ada:
 
 
 def test_a_decision_leaves_with_everybodys_label_under_pseudonyms(
-    study: Study, ada: Any, ben: Any, now: datetime, login: Any
+    study: Study, ada: Any, as_ada: Any, ben: Any, now: datetime
 ) -> None:
     [(summary, insight)] = decide(study, 1, ada, now, note="=because")
     same = {"study": study, "summary": summary, "insight": insight}
@@ -119,12 +116,11 @@ def test_a_decision_leaves_with_everybodys_label_under_pseudonyms(
         **same,
     )
     study.memberships.create(annotator=ben.annotator, number=9, joined_at=now)
-    client: Client = login(ada)
-    lines = client.get(reverse("annotation:adjudicated", args=[study.uid, "jsonl"]))
+    lines = as_ada.get(reverse("annotation:adjudicated", args=[study.uid, "jsonl"]))
     row = json.loads(b"".join(lines.streaming_content))  # type: ignore[attr-defined]
     assert row["n_people"] == len(row["labels"]) == 4
     assert {"annotator": "annotator9", "label": "partial", "lines": [2, 3]} in row["labels"]
-    answer = client.get(reverse("annotation:adjudicated", args=[study.uid, "csv"]))
+    answer = as_ada.get(reverse("annotation:adjudicated", args=[study.uid, "csv"]))
     text = b"".join(answer.streaming_content).decode()  # type: ignore[attr-defined]
     [cells] = csv.DictReader(io.StringIO(text))
     assert "annotator9 partial 2 3" in cells["labels"].split("; ")
@@ -132,35 +128,33 @@ def test_a_decision_leaves_with_everybodys_label_under_pseudonyms(
     assert "Ben" not in text
 
 
-def test_the_queue_can_be_of_one_summarizer_and_stays_so(study: Study, ada: Any, login: Any) -> None:
-    client: Client = login(ada)
+def test_the_queue_can_be_of_one_summarizer_and_stays_so(study: Study, as_ada: Any) -> None:
     queue = reverse("annotation:disagreements", args=[study.uid])
-    whole = client.get(queue).context
-    part = client.get(queue, {"summarizer": "alpha"}).context
+    whole = as_ada.get(queue).context
+    part = as_ada.get(queue, {"summarizer": "alpha"}).context
     assert 0 < part["n_all"] < whole["n_all"]
     assert {row[1].system.split(" ")[0] for row in part["rows"]} == {"alpha"}
-    following = client.get(reverse("annotation:disagreements-next", args=[study.uid]), {"summarizer": "alpha"})
+    following = as_ada.get(reverse("annotation:disagreements-next", args=[study.uid]), {"summarizer": "alpha"})
     assert following.headers["Location"].endswith("?summarizer=alpha")
-    answer = client.post(following.headers["Location"], {"answer": "none", "note": ""})
+    answer = as_ada.post(following.headers["Location"], {"answer": "none", "note": ""})
     assert "summarizer=alpha" in answer.headers["Location"]
 
 
-def test_items_made_elsewhere_show_their_rows(ada: Any, login: Any, tmp_path: Any) -> None:
+def test_items_made_elsewhere_show_their_rows(as_ada: Any, tmp_path: Any) -> None:
     file = tmp_path / "labels.csv"
     file.write_text("annotator,item,label\na,one,yes\nb,one,no\n")
     call_command("import_labels", str(file), "--study", "Elsewhere", "--researcher", "ada", stdout=io.StringIO())
     study = Study.objects.get(name="Elsewhere")
-    client: Client = login(ada)
-    answer = client.get(reverse("annotation:disagreements", args=[study.uid]))
+    answer = as_ada.get(reverse("annotation:disagreements", args=[study.uid]))
     rows = reverse("annotation:study-agreement-rows", args=[study.uid])
     assert answer.headers["Location"] == rows
-    assert "one" in client.get(rows).content.decode()
-    figures = client.get(reverse("annotation:study-figures", args=[study.uid])).content.decode()
+    assert "one" in as_ada.get(rows).content.decode()
+    figures = as_ada.get(reverse("annotation:study-figures", args=[study.uid])).content.decode()
     assert reverse("annotation:disagreements", args=[study.uid]) not in figures
 
 
 def test_peoples_paid_time_stands_beside_the_cost_of_judges(
-    ada: Any, ben: Any, cleo: Any, now: datetime, login: Any
+    ada: Any, as_ada: Any, ben: Any, cleo: Any, now: datetime
 ) -> None:
     study = make_linking_study(annotators=[ben, cleo], researcher=ada, people_per_item=2)
     task = label_task(study, ben)
@@ -183,7 +177,7 @@ def test_peoples_paid_time_stands_beside_the_cost_of_judges(
 
     def cost() -> Any:
         forget_all()
-        page = login(ada).get(reverse("annotation:study-figures", args=[study.uid]))
+        page = as_ada.get(reverse("annotation:study-figures", args=[study.uid]))
         return page.context["shown"].figures.judges.ceiling.cost
 
     own = LabelTask.objects.filter(study=study, item__summary=summary)

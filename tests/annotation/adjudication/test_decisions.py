@@ -79,103 +79,101 @@ def test_the_same_said_again_is_stored_for_another_person_only(made: Any, ada: A
 
 
 @pytest.mark.parametrize("made", [of_coverage, of_points])
-def test_a_decision_that_is_withdrawn_stays_and_leaves_the_item_open(made: Any, ada: Any, login: Any) -> None:
+def test_a_decision_that_is_withdrawn_stays_and_leaves_the_item_open(made: Any, ada: Any, as_ada: Any) -> None:
     study, decide, n = made(ada)
     decisions: Any = kind_named(study.kind).deciding_of(study).decisions
     row = decide(by=ada)
     address = address_of(row, decisions)
-    client = login(ada)
-    assert "Withdraw decision" in client.get(address).content.decode()
-    answer = client.post(address, {"action": "take_back"}, follow=True).content.decode()
+    assert "Withdraw decision" in as_ada.get(address).content.decode()
+    answer = as_ada.post(address, {"action": "take_back"}, follow=True).content.decode()
     assert "The decision was withdrawn; it stays in the history." in answer
     assert "Withdraw decision" not in answer
-    again = client.post(address, {"action": "take_back"}, follow=True).content.decode()
+    again = as_ada.post(address, {"action": "take_back"}, follow=True).content.decode()
     assert "It was withdrawn already." in again
     assert not decisions.model.objects.get().is_current
     assert decisions.undecided([study.pk]) == {study.pk: n}
-    client.post(address, {"action": "take_back"})
+    as_ada.post(address, {"action": "take_back"})
     assert AuditEvent.objects.filter(action=decisions.taken_back).count() == 1
     assert decide(by=ada).supersedes is None, "nothing held that it could replace"
 
 
 @pytest.mark.parametrize("made", [of_coverage, of_points])
 def test_what_somebody_decided_meanwhile_is_shown_and_replaced_when_asked_again(
-    made: Any, ada: Any, eve: Any, login: Any
+    made: Any, ada: Any, as_eve: Any
 ) -> None:
     study, decide, _n = made(ada)
     decisions: Any = kind_named(study.kind).deciding_of(study).decisions
     row = decide(by=ada, note="Reason of ada", seen=0)
     address = address_of(row, decisions)
-    client = login(eve)
     sent = {"answer": "none" if study.kind == "linking" else "yes agree", "note": "Reason of eve"}
-    refused = client.post(address, {**sent, "seen": "0"})
+    refused = as_eve.post(address, {**sent, "seen": "0"})
     page = refused.content.decode()
     assert refused.status_code == 422
     assert all(words in page for words in ("Somebody decided this while", "Reason of ada", "Reason of eve"))
-    withdrawn = client.post(address, {"action": "take_back", "seen": "0"}, follow=True).content.decode()
+    withdrawn = as_eve.post(address, {"action": "take_back", "seen": "0"}, follow=True).content.decode()
     assert "Somebody decided this while" in withdrawn
     assert decisions.model.objects.get(is_current=True) == row
-    assert client.post(address, {**sent, "seen": refused.context["seen"]}).status_code == 302
+    assert as_eve.post(address, {**sent, "seen": refused.context["seen"]}).status_code == 302
     assert decisions.model.objects.get(is_current=True).supersedes == row
 
 
 @pytest.mark.parametrize("made", [of_coverage, of_points])
-def test_who_skips_the_last_open_item_reads_that_all_others_are_decided(made: Any, ada: Any, login: Any) -> None:
+def test_who_skips_the_last_open_item_reads_that_all_others_are_decided(made: Any, ada: Any, as_ada: Any) -> None:
     study, _decide, n = made(ada)
-    client, onward = login(ada), reverse("annotation:disagreements-next", args=[study.uid])
+    onward = reverse("annotation:disagreements-next", args=[study.uid])
     sent = {"answer": "none" if study.kind == "linking" else "no"}
     for _ in range(n - 1):
-        client.post(client.get(onward).url, sent)
-    last = client.get(onward).url
-    skipped = client.get(client.get(last).context["next_url"], follow=True)
+        as_ada.post(as_ada.get(onward).url, sent)
+    last = as_ada.get(onward).url
+    skipped = as_ada.get(as_ada.get(last).context["next_url"], follow=True)
     assert [str(said) for said in skipped.context["messages"]][-1:] == ["Everything else is decided."]
-    decided = client.post(last, sent, follow=True)
+    decided = as_ada.post(last, sent, follow=True)
     assert [str(said) for said in decided.context["messages"]] == ["Decided.", "Everything is decided."]
 
 
 @pytest.mark.parametrize("made", [of_coverage, of_points])
-def test_where_people_never_differ_nothing_is_said_to_be_decided(made: Any, ada: Any, login: Any) -> None:
+def test_where_people_never_differ_nothing_is_said_to_be_decided(made: Any, ada: Any, as_ada: Any) -> None:
     study, _decide, _n = made(ada)
     kind_named(study.kind).deciding_of(study).decisions.labels.objects.filter(study=study).delete()
-    nothing = login(ada).get(reverse("annotation:disagreements-next", args=[study.uid]), follow=True)
+    nothing = as_ada.get(reverse("annotation:disagreements-next", args=[study.uid]), follow=True)
     assert "There are no labels yet." in nothing.content.decode()
     assert not list(nothing.context["messages"])
 
 
 @pytest.mark.parametrize("made", [of_coverage, of_points])
-def test_links_of_earlier_versions_and_broken_ones_lead_on_or_nowhere(made: Any, ada: Any, login: Any) -> None:
+def test_links_of_earlier_versions_and_broken_ones_lead_on_or_nowhere(made: Any, ada: Any, as_ada: Any) -> None:
     study, decide, _n = made(ada)
     row = decide(by=ada)
-    client, onward = login(ada), reverse("annotation:disagreements-next", args=[study.uid])
-    top = client.get(onward).url
+    onward = reverse("annotation:disagreements-next", args=[study.uid])
+    top = as_ada.get(onward).url
     [uid, *_rest] = [one.uid for one in item_of(row, kind_named(study.kind).deciding_of(study).decisions).values()]
-    assert client.get(onward, {"summary": uid, "insight": uid}).url == top
+    assert as_ada.get(onward, {"summary": uid, "insight": uid}).url == top
     for after in ("", "x", f"{uid}/", f"{uid}/{uid}", f"{uid}/{uid}/{uid}", study.uid):
-        assert client.get(onward, {"after": after}).status_code == 404, after
+        assert as_ada.get(onward, {"after": after}).status_code == 404, after
 
 
 @pytest.mark.parametrize(("made", "hidden"), [(of_coverage, "names, systems and judges"), (of_points, "names")])
-def test_the_choice_to_decide_blind_says_what_is_hidden(made: Any, hidden: str, ada: Any, login: Any) -> None:
+def test_the_choice_to_decide_blind_says_what_is_hidden(made: Any, hidden: str, ada: Any, as_ada: Any) -> None:
     study, _decide, _n = made(ada)
-    client, blind = login(ada), {"blind": "1"}
-    queue = client.get(reverse("annotation:disagreements", args=[study.uid]), blind).content.decode()
+    blind = {"blind": "1"}
+    queue = as_ada.get(reverse("annotation:disagreements", args=[study.uid]), blind).content.decode()
     assert f"Hide {hidden} until decided" in queue
-    item = client.get(reverse("annotation:disagreements-next", args=[study.uid]), blind).url
-    assert f"Until this is decided, {hidden} are hidden." in client.get(item).content.decode()
+    item = as_ada.get(reverse("annotation:disagreements-next", args=[study.uid]), blind).url
+    assert f"Until this is decided, {hidden} are hidden." in as_ada.get(item).content.decode()
 
 
 def test_the_way_from_item_to_item_reads_verdicts_only_where_a_judge_is_set_against_people(
-    ada: Any, login: Any
+    ada: Any, as_ada: Any
 ) -> None:
     study, _decide, _n = of_coverage(ada)
-    client, onward = login(ada), reverse("annotation:disagreements-next", args=[study.uid])
+    onward = reverse("annotation:disagreements-next", args=[study.uid])
     way = kind_named(study.kind).deciding_of(study)
     judge = study.coveragelabels.first().summary.verdicts.first().judge
     for which in ({}, {"summarizer": "alpha"}, {"between": str(judge.uid)}, {"between": "x"}):
         assert way.places(study, which) == way.queue(study, which).places, which
     with CaptureQueriesContext(connection) as of_onward:
-        item = client.get(onward).url
+        item = as_ada.get(onward).url
     with CaptureQueriesContext(connection) as of_item:
-        client.get(item)
+        as_ada.get(item)
     read = [sum('FROM "benchmarks_verdict"' in query["sql"] for query in asked) for asked in (of_onward, of_item)]
     assert read == [0, 1], "the page of an item shows the verdicts on it"

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from django.core.management import call_command
-from django.test import Client
 from django.urls import reverse
 
 from annotation.adjudication import deciding, views
@@ -117,79 +116,72 @@ def test_decisions_fill_in_for_agreement_where_gold_is_drawn(ada: Any, study: St
     assert set(answers.values()) == {("partial", (3,))}
 
 
-def test_the_pages_lead_from_one_decision_to_the_next(ada: Any, study: Study, login: Any) -> None:
-    client: Client = login(ada)
-    queue = client.get(reverse("annotation:disagreements", args=[study.uid]))
+def test_the_pages_lead_from_one_decision_to_the_next(as_ada: Any, study: Study) -> None:
+    queue = as_ada.get(reverse("annotation:disagreements", args=[study.uid]))
     n_all = queue.context["n_all"]
     assert n_all > 1
-    item = client.get(reverse("annotation:disagreements-next", args=[study.uid])).url
-    page = client.get(item)
+    item = as_ada.get(reverse("annotation:disagreements-next", args=[study.uid])).url
+    page = as_ada.get(item)
     assert page.status_code == 200
     assert len(page.context["dispute"].people) == 3
-    assert client.post(item, {"answer": "full", "line": ["9" * 5000]}).status_code < 500
-    done = client.post(item, {"answer": "full", "line": ["2"], "note": "Line two."}, follow=True)
+    assert as_ada.post(item, {"answer": "full", "line": ["9" * 5000]}).status_code < 500
+    done = as_ada.post(item, {"answer": "full", "line": ["2"], "note": "Line two."}, follow=True)
     assert done.redirect_chain[-1][0] != item
     assert CoverageAdjudication.objects.get().note == "Line two."
-    queue = client.get(reverse("annotation:disagreements", args=[study.uid]), {"show": "decided"})
+    queue = as_ada.get(reverse("annotation:disagreements", args=[study.uid]), {"show": "decided"})
     assert (queue.context["n_decided"], len(queue.context["rows"])) == (1, 1)
     assert ">full</span>" in queue.content.decode().rpartition("<td>")[2], "it says what was decided"
-    assert "blind" in client.get(queue.request["PATH_INFO"], {"summarizer": "nobody"}).content.decode(), (
+    assert "blind" in as_ada.get(queue.request["PATH_INFO"], {"summarizer": "nobody"}).content.decode(), (
         "filters stay"
     )
-    wrong = client.post(item, {"answer": "full", "note": "<script>"})
+    wrong = as_ada.post(item, {"answer": "full", "note": "<script>"})
     assert wrong.status_code == 422
     assert b"<script>" not in wrong.content.split(b"<textarea")[1]
-    client.post(item, {"action": "take_back"})
+    as_ada.post(item, {"action": "take_back"})
     assert not CoverageAdjudication.objects.filter(is_current=True).exists()
     judge = study.coveragelabels.first().summary.verdicts.first().judge
-    between = client.get(reverse("annotation:disagreements", args=[study.uid]), {"between": str(judge.uid)})
+    between = as_ada.get(reverse("annotation:disagreements", args=[study.uid]), {"between": str(judge.uid)})
     assert f"Where annotators and {judge.name} differ" in between.content.decode()
 
 
-def test_a_blind_decision_sees_letters_and_no_judge_and_is_kept_as_blind(
-    ada: Any, study: Study, login: Any
-) -> None:
-    client: Client = login(ada)
+def test_a_blind_decision_sees_letters_and_no_judge_and_is_kept_as_blind(as_ada: Any, study: Study) -> None:
     url = reverse("annotation:disagreements", args=[study.uid])
-    open_rows = client.get(url, {"blind": "1"})
+    open_rows = as_ada.get(url, {"blind": "1"})
     names = {one.name for row in open_rows.context["rows"] for one in row[1].said}
     assert names <= {"A", "B", "C"}
     assert b"alpha" not in open_rows.content.split(b"<tbody>")[1]
-    item = client.get(reverse("annotation:disagreements-next", args=[study.uid]), {"blind": "1"}).url
-    found = client.get(item).context["dispute"]
+    item = as_ada.get(reverse("annotation:disagreements-next", args=[study.uid]), {"blind": "1"}).url
+    found = as_ada.get(item).context["dispute"]
     assert ([one.name for one in found.people], found.judges) == (["A", "B", "C"], ())
-    assert [one.key for one in found.people] == [one.key for one in client.get(item).context["dispute"].people]
-    shown = {one.key: one.name for one in client.get(item.split("?")[0]).context["dispute"].people}
+    assert [one.key for one in found.people] == [one.key for one in as_ada.get(item).context["dispute"].people]
+    shown = {one.key: one.name for one in as_ada.get(item.split("?")[0]).context["dispute"].people}
     assert set(shown.values()) == {"anna", "bert", "cora"}
-    client.post(item, {"answer": "full", "line": ["2"]})
+    as_ada.post(item, {"answer": "full", "line": ["2"]})
     assert CoverageAdjudication.objects.get().was_blind
-    after = client.get(item).context["dispute"]
+    after = as_ada.get(item).context["dispute"]
     assert ({one.name for one in after.people}, bool(after.judges)) == ({"anna", "bert", "cora"}, True)
-    client.post(item, {"answer": "none"})
+    as_ada.post(item, {"answer": "none"})
     assert not CoverageAdjudication.objects.get(is_current=True).was_blind, "names were shown by then"
 
 
-def test_a_form_that_is_delivered_again_also_late_stores_its_decision_once(
-    ada: Any, study: Study, login: Any
-) -> None:
+def test_a_form_that_is_delivered_again_also_late_stores_its_decision_once(as_ada: Any, study: Study) -> None:
     summary, insight = first(study)
     item = reverse("annotation:dispute", args=[study.uid, summary.uid, insight.uid])
-    client = login(ada)
 
     def shown(**decision: str) -> dict[str, str]:
-        page = client.get(item)
+        page = as_ada.get(item)
         assert f'name="seen" value="{page.context["seen"]}"' in page.content.decode()
         return {**decision, "seen": page.context["seen"]}
 
     one = shown(answer="full", line="2")
-    client.post(item, one)
-    client.post(item, one)
+    as_ada.post(item, one)
+    as_ada.post(item, one)
     other = shown(answer="none")
-    client.post(item, other)
-    client.post(item, one)
+    as_ada.post(item, other)
+    as_ada.post(item, one)
     rows = CoverageAdjudication.objects.order_by("pk").values_list("coverage", "is_current")
     assert list(rows) == [("full", False), ("none", True)]
-    client.post(item, shown(answer="full", line="2"))
+    as_ada.post(item, shown(answer="full", line="2"))
     assert CoverageAdjudication.objects.count() == 3, "decided anew, by somebody who saw the others"
 
 
@@ -203,34 +195,32 @@ def test_letters_are_drawn_anew_for_each_item_and_stay(study: Study) -> None:
 
 
 def test_the_queue_takes_the_same_queries_whatever_the_size(
-    ada: Any, study: Study, login: Any, django_assert_max_num_queries: Any
+    ada: Any, as_ada: Any, study: Study, django_assert_max_num_queries: Any
 ) -> None:
-    client: Client = login(ada)
     with django_assert_max_num_queries(24):
-        client.get(reverse("annotation:disagreements", args=[study.uid]))
+        as_ada.get(reverse("annotation:disagreements", args=[study.uid]))
     larger = make_labelled_study(summaries=make_summaries(n=30, dataset="trams"), researcher=ada, name="Larger")
     with django_assert_max_num_queries(24):
-        client.get(reverse("annotation:disagreements", args=[larger.uid]))
+        as_ada.get(reverse("annotation:disagreements", args=[larger.uid]))
 
 
-def test_the_queue_of_a_study_of_several_researchers_opens(ada: Any, eve: Any, study: Study, login: Any) -> None:
+def test_the_queue_of_a_study_of_several_researchers_opens(as_ada: Any, eve: Any, study: Study) -> None:
     study.researchers.add(eve)
     assert study.researchers.count() == 2
-    assert login(ada).get(reverse("annotation:disagreements", args=[study.uid])).status_code == 200
+    assert as_ada.get(reverse("annotation:disagreements", args=[study.uid])).status_code == 200
 
 
-def test_an_item_of_no_study_is_not_there_for_an_admin_either(eve: Any, study: Study, login: Any) -> None:
+def test_an_item_of_no_study_is_not_there_for_an_admin_either(as_eve: Any, study: Study) -> None:
     other = make_summaries(n=2, dataset="strange")[0]
     missing = reverse("annotation:dispute", args=[study.uid, other.uid, other.subtopic.insights.first().uid])
-    assert login(eve).get(missing).status_code == 404
+    assert as_eve.get(missing).status_code == 404
 
 
 def test_the_gold_set_is_downloaded_and_can_be_taken_in(
-    ada: Any, study: Study, login: Any, now: Any, tmp_path: Any
+    ada: Any, as_ada: Any, study: Study, now: Any, tmp_path: Any
 ) -> None:
     decide(study, ada, now, note="Because, “so”.")
-    client: Client = login(ada)
-    answer = client.get(reverse("annotation:adjudicated", args=[study.uid, "csv"]))
+    answer = as_ada.get(reverse("annotation:adjudicated", args=[study.uid, "csv"]))
     text = b"".join(answer.streaming_content).decode()
     [row] = csv.DictReader(io.StringIO(text.lstrip("\ufeff")))
     assert (row["annotator"], row["label"], row["lines"], row["n_people"]) == ("adjudicated", "full", "2", "3")
@@ -243,5 +233,5 @@ def test_the_gold_set_is_downloaded_and_can_be_taken_in(
         + Study.objects.get(name="Gold").coveragelabels.count()
         == 1
     )
-    lines = b"".join(client.get(reverse("annotation:adjudicated", args=[study.uid, "jsonl"])).streaming_content)
+    lines = b"".join(as_ada.get(reverse("annotation:adjudicated", args=[study.uid, "jsonl"])).streaming_content)
     assert json.loads(lines)["n_people"] == 3

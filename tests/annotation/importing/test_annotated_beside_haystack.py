@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -181,13 +180,12 @@ def test_an_export_holds_the_texts_of_the_haystack_only(files: dict[str, Path], 
     assert topic_of(Haystack.objects.get()) == summhay.parse(files["summhay"])
 
 
-def test_pages_show_both_texts(forwards: dict[str, Any], eve: Any, login: Callable[[Any], Any]) -> None:
+def test_pages_show_both_texts(forwards: dict[str, Any], as_eve: Any) -> None:
     subtopic = Subtopic.objects.get(number=1)
-    client = login(eve)
-    page = client.get(reverse("benchmarks:subtopic-detail", args=[subtopic.uid])).text
+    page = as_eve.get(reverse("benchmarks:subtopic-detail", args=[subtopic.uid])).text
     assert page.count("annotated text") == 2
     assert "scores from 0 to 100 by published" in " ".join(page.split())
-    assert "selected>published</option>" in client.get(reverse("annotation:leaderboard")).text
+    assert "selected>published</option>" in as_eve.get(reverse("annotation:leaderboard")).text
     for summary in subtopic.summaries.all():
         assert str(summary.uid) in page
 

@@ -280,12 +280,12 @@ def test_labels_never_join_a_study_that_has_people_of_its_own(tmp_path: Path) ->
     assert rows_of() == before
 
 
-def test_the_preview_says_into_which_study(tmp_path: Path, ada: Any, login: Any) -> None:
+def test_the_preview_says_into_which_study(tmp_path: Path, ada: Any, as_ada: Any) -> None:
     study = open_study("linking")
     study.researchers.add(ada)
-    path, client = archived(study, tmp_path), login(ada)
-    assert f"Study: {study.name} (here already, nothing changes)" in sent(client, path)
-    assert "Study: A copy (new and closed)" in sent(client, path, name="A copy")
+    path = archived(study, tmp_path)
+    assert f"Study: {study.name} (here already, nothing changes)" in sent(as_ada, path)
+    assert "Study: A copy (new and closed)" in sent(as_ada, path, name="A copy")
     out = run("import_dataset", "archive", path)
     assert f"Study: {study.name} (here already, nothing changes)" in out
 

@@ -38,30 +38,27 @@ def shown(client: Client, job: ImportJob) -> str:
     return client.get(reverse("benchmarks:import-job", args=[job.uid])).content.decode()
 
 
-def test_plain_labels_are_checked_then_a_study_of_whoever_sent_them(ada: Any, login: Login) -> None:
-    client = login(ada)
-    job = send(client, ROWS, study="Elsewhere", categories="bad,good")
+def test_plain_labels_are_checked_then_a_study_of_whoever_sent_them(ada: Any, as_ada: Any) -> None:
+    job = send(as_ada, ROWS, study="Elsewhere", categories="bad,good")
     assert (job.state, job.report["created"], Study.objects.count()) == ("checked", {"labels": 2}, 0)
-    page = confirmed(client, job)
+    page = confirmed(as_ada, job)
     study = Study.objects.get()
     assert (study.created_by, list(study.researchers.all()), study.categories) == (ada, [ada], ["bad", "good"])
     assert reverse("annotation:study-figures", args=[study.uid]) in page
     assert AuditEvent.objects.get(action="labels.imported").actor == ada
-    again = send(client, ROWS, study="Elsewhere", categories="bad,good")
-    assert "nothing is new" in shown(client, again)
+    again = send(as_ada, ROWS, study="Elsewhere", categories="bad,good")
+    assert "nothing is new" in shown(as_ada, again)
 
 
-def test_the_ending_of_the_sent_name_says_that_lines_are_json(ada: Any, login: Login) -> None:
+def test_the_ending_of_the_sent_name_says_that_lines_are_json(as_ada: Any) -> None:
     line = json.dumps({"annotator": "a", "item": "1", "label": "x"}).encode()
-    client = login(ada)
-    confirmed(client, send(client, line, "labels.jsonl", study="Lines", categories="x"))
+    confirmed(as_ada, send(as_ada, line, "labels.jsonl", study="Lines", categories="x"))
     assert ExternalLabel.objects.get().label == "x"
 
 
-def test_a_bad_row_is_named_and_nothing_is_kept(ada: Any, login: Login) -> None:
-    client = login(ada)
-    job = send(client, ROWS + b"b,1,good\nc,2,\n,3,good\n", study="Elsewhere")
-    page = shown(client, job)
+def test_a_bad_row_is_named_and_nothing_is_kept(as_ada: Any) -> None:
+    job = send(as_ada, ROWS + b"b,1,good\nc,2,\n,3,good\n", study="Elsewhere")
+    page = shown(as_ada, job)
     assert job.state == "failed"
     assert "2 errors. Nothing was imported." in page
     assert "row 4.item: expected one label of b for 1, got another one after row 3." in page
@@ -70,15 +67,14 @@ def test_a_bad_row_is_named_and_nothing_is_kept(ada: Any, login: Login) -> None:
 
 
 def test_annotated_summaries_come_in_by_the_worker_too(
-    ada: Any, login: Login, monkeypatch: pytest.MonkeyPatch
+    ada: Any, as_ada: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(jobs, "INLINE_BYTES", 10)
-    client = login(ada)
-    job = send(client, eval_benchmark.EXAMPLE.encode(), "benchmark.json", **BENCHMARK, dataset="harbours")
+    job = send(as_ada, eval_benchmark.EXAMPLE.encode(), "benchmark.json", **BENCHMARK, dataset="harbours")
     assert job.state == "uploaded"
     run_import(str(job.uid))
     assert not Haystack.objects.exists()
-    confirmed(client, job)
+    confirmed(as_ada, job)
     run_import(str(job.uid))
     label = CoverageLabel.objects.select_related("study").get()
     assert (label.study.name, list(label.study.researchers.all())) == ("harbours: published labels", [ada])
@@ -89,23 +85,20 @@ def test_annotated_summaries_come_in_by_the_worker_too(
     [(ROWS, {"study": "Elsewhere"}), (eval_benchmark.EXAMPLE.encode(), {**BENCHMARK, "dataset": "harbours"})],
 )
 def test_nobody_adds_to_the_study_of_somebody_else(
-    data: bytes, fields: dict[str, str], ada: Any, eve: Any, login: Login
+    data: bytes, fields: dict[str, str], as_ada: Any, as_eve: Any, login: Login
 ) -> None:
-    first = login(ada)
-    confirmed(first, send(first, data, **fields))
+    confirmed(as_ada, send(as_ada, data, **fields))
     other = login(make_user("flo", "researcher"))
     page = shown(other, send(other, data, **fields))
     assert "expected a new name, or a study of" in page
     assert "got a study of somebody else" in page
-    admin = login(eve)
-    assert "nothing is new" in shown(admin, send(admin, data, **fields))
+    assert "nothing is new" in shown(as_eve, send(as_eve, data, **fields))
 
 
-def test_what_was_imported_for_all_stays_everybody_s(ada: Any, login: Login) -> None:
+def test_what_was_imported_for_all_stays_everybody_s(as_ada: Any) -> None:
     study = Study.objects.create(
         name="harbours: published labels", kind="linking", state="closed", created_at="2026-01-01T00:00Z"
     )
-    client = login(ada)
-    confirmed(client, send(client, eval_benchmark.EXAMPLE.encode(), **BENCHMARK, dataset="harbours"))
+    confirmed(as_ada, send(as_ada, eval_benchmark.EXAMPLE.encode(), **BENCHMARK, dataset="harbours"))
     assert study.coveragelabels.count() == 1
     assert not study.researchers.exists()

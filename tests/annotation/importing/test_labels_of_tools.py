@@ -42,40 +42,37 @@ def labels() -> set[tuple[str, str, str, str]]:
     return set(ExternalLabel.objects.values_list("annotator__label", "item", "task", "label"))
 
 
-def test_a_file_is_shown_mapped_and_imported_and_the_next_one_needs_no_click(ada: Any, login: Login) -> None:
-    client = login(ada)
-    job = upload(client)
+def test_a_file_is_shown_mapped_and_imported_and_the_next_one_needs_no_click(as_ada: Any) -> None:
+    job = upload(as_ada)
     assert (job.state, [name for name, _ in job.report["look"]["questions"]]) == (
         "checked", ["importance", "supported"],
     )  # fmt: skip
-    page = shown(client, job)
+    page = shown(as_ada, job)
     assert "How the columns of Label Studio are read" in page
     assert "a cancelled annotation. It is left out." in page
-    assert choose(client, job, name="Points", **TWO).status_code == 302
-    page = confirmed(client, ImportJob.objects.get())
+    assert choose(as_ada, job, name="Points", **TWO).status_code == 302
+    page = confirmed(as_ada, ImportJob.objects.get())
     assert labels() == {("1", f"p{n}", "grounded", said) for n, said in ((1, "yes"), (2, "no"), (3, "yes"))}
-    again = upload(client, study="More")
+    again = upload(as_ada, study="More")
     assert (again.report["look"]["name"], again.report["look"]["rows"][0]["item"]) == ("Points", "p1")
-    assert "read: as\n      “Points”" in shown(client, again)
-    confirmed(client, again)
+    assert "read: as\n      “Points”" in shown(as_ada, again)
+    confirmed(as_ada, again)
     assert ExternalLabel.objects.filter(study__name="More").count() == 3
 
 
-def test_what_was_shown_is_imported_whatever_is_remembered_meanwhile(ada: Any, login: Login) -> None:
-    client = login(ada)
-    job = upload(client)
-    other = upload(client, study="Other")
-    choose(client, other, name="Points", **TWO)
-    confirmed(client, job)
+def test_what_was_shown_is_imported_whatever_is_remembered_meanwhile(as_ada: Any) -> None:
+    job = upload(as_ada)
+    other = upload(as_ada, study="Other")
+    choose(as_ada, other, name="Points", **TWO)
+    confirmed(as_ada, job)
     assert {task for _who, _item, task, _label in labels()} == {"importance", "supported"}
 
 
-def test_a_remembered_mapping_is_its_makers_and_its_groups(ada: Any, login: Login) -> None:
+def test_a_remembered_mapping_is_its_makers_and_its_groups(ada: Any, as_ada: Any, login: Login) -> None:
     mate, stranger = make_user("mia", "researcher"), make_user("sam", "researcher")
     group = grouping.make_group(name="Lab", by=ada, now=timezone.now())
     grouping.set_members(group=group, members=[ada, mate], by=ada, now=timezone.now())
-    client = login(ada)
-    choose(client, upload(client, group=str(group.pk)), name="Points", **TWO)
+    choose(as_ada, upload(as_ada, group=str(group.pk)), name="Points", **TWO)
     for user, name in ((mate, "Points"), (stranger, "")):
         assert upload(login(user), study=user.username).report["look"]["name"] == name
     job = upload(login(stranger), study="x", mapping="Points")
@@ -84,101 +81,97 @@ def test_a_remembered_mapping_is_its_makers_and_its_groups(ada: Any, login: Logi
     assert upload(login(mate), study="y").report["look"]["name"] == ""
 
 
-def test_only_its_maker_forgets_a_mapping_and_the_file_is_still_read_so(ada: Any, login: Login) -> None:
+def test_only_its_maker_forgets_a_mapping_and_the_file_is_still_read_so(
+    ada: Any, as_ada: Any, login: Login
+) -> None:
     mate = make_user("mia", "researcher")
     group = grouping.make_group(name="Lab", by=ada, now=timezone.now())
     grouping.set_members(group=group, members=[ada, mate], by=ada, now=timezone.now())
-    job = upload(login(ada), group=str(group.pk))
-    choose(login(ada), job, name="Points", **TWO)
+    job = upload(as_ada, group=str(group.pk))
+    choose(as_ada, job, name="Points", **TWO)
     other = upload(login(mate), study="Other")
     assert "Forget “Points”" not in shown(login(mate), other)
     for user, sent in ((mate, other), (mate, job), (make_user("sam", "researcher"), job)):
         assert login(user).post(reverse("benchmarks:import-forget", args=[sent.uid])).status_code == 404
-    client = login(ada)
-    assert "Forget “Points”" in shown(client, job)
-    page = client.post(reverse("benchmarks:import-forget", args=[job.uid]), follow=True).content.decode()
+    assert "Forget “Points”" in shown(as_ada, job)
+    page = as_ada.post(reverse("benchmarks:import-forget", args=[job.uid]), follow=True).content.decode()
     assert ("“Points” is forgotten." in page, "Forget “Points”" in page) == (True, False)
     job.refresh_from_db()
     assert (job.report["look"]["name"], job.report["look"]["rows"][0]["item"]) == ("", "p1")
     assert not ImportMapping.objects.exists()
-    assert client.post(reverse("benchmarks:import-forget", args=[job.uid])).status_code == 404
+    assert as_ada.post(reverse("benchmarks:import-forget", args=[job.uid])).status_code == 404
 
 
-def test_a_mapping_of_a_file_that_is_imported_is_forgotten_too(ada: Any, login: Login) -> None:
-    client = login(ada)
-    job = upload(client)
-    choose(client, job, name="Points", **TWO)
-    confirmed(client, job)
-    assert client.post(reverse("benchmarks:import-forget", args=[job.uid])).status_code == 302
+def test_a_mapping_of_a_file_that_is_imported_is_forgotten_too(as_ada: Any) -> None:
+    job = upload(as_ada)
+    choose(as_ada, job, name="Points", **TWO)
+    confirmed(as_ada, job)
+    assert as_ada.post(reverse("benchmarks:import-forget", args=[job.uid])).status_code == 302
     job.refresh_from_db()
     assert (job.state, ImportMapping.objects.count()) == ("done", 0)
 
 
-def test_a_wrong_value_of_an_annotation_is_one_sentence(ada: Any, login: Login) -> None:
+def test_a_wrong_value_of_an_annotation_is_one_sentence(as_ada: Any) -> None:
     broken = STUDIO.replace(b'"was_cancelled": true', b'"was_cancelled": "yes"')
-    [error] = upload(login(ada), broken).report["errors"]
+    [error] = upload(as_ada, broken).report["errors"]
     assert error["message"] == "[3].annotations[0].was_cancelled: expected true or false, got the text “yes”."
 
 
-def test_a_file_that_failed_by_its_mapping_waits_to_be_read_otherwise(ada: Any, login: Login) -> None:
-    client = login(ada)
+def test_a_file_that_failed_by_its_mapping_waits_to_be_read_otherwise(as_ada: Any) -> None:
     twice = b"rater,unit,verdict\nkim,1,good\nkim,2,bad\n"
-    job = upload(client, twice, "made.csv")
+    job = upload(as_ada, twice, "made.csv")
     assert job.state == "failed"
-    page = choose(client, job, item="unit", annotator="rater", label="nothing")
+    page = choose(as_ada, job, item="unit", annotator="rater", label="nothing")
     assert page.status_code == 422
     assert "Choose from the list; “nothing” is not in it." in page.content.decode()
-    choose(client, job, item="unit", annotator="rater", label="verdict", categories="bad,good")
+    choose(as_ada, job, item="unit", annotator="rater", label="verdict", categories="bad,good")
     job.refresh_from_db()
     assert (job.state, job.report["look"]["questions"]) == ("checked", [["", [["good", 1], ["bad", 1]]]])
-    confirmed(client, job)
+    confirmed(as_ada, job)
     assert Study.objects.get().categories == ["bad", "good"]
-    assert choose(client, job, item="unit", annotator="rater", label="verdict").status_code == 302
+    assert choose(as_ada, job, item="unit", annotator="rater", label="verdict").status_code == 302
     assert labels() == {("kim", "1", "", "good"), ("kim", "2", "", "bad")}
 
 
-def test_a_failed_file_that_waits_is_forgotten_after_a_week(ada: Any, login: Login) -> None:
-    upload(login(ada), b"rater,unit,verdict\nkim,1,good\nkim,2,bad\n", "made.csv")
+def test_a_failed_file_that_waits_is_forgotten_after_a_week(as_ada: Any) -> None:
+    upload(as_ada, b"rater,unit,verdict\nkim,1,good\nkim,2,bad\n", "made.csv")
     assert jobs.forget_unconfirmed(now=timezone.now()) == 0
     assert jobs.forget_unconfirmed(now=timezone.now() + timedelta(days=8)) == 1
 
 
-def test_another_persons_file_cannot_be_mapped(ada: Any, login: Login) -> None:
-    job = upload(login(ada))
+def test_another_persons_file_cannot_be_mapped(as_ada: Any, login: Login) -> None:
+    job = upload(as_ada)
     assert choose(login(make_user("sam", "researcher")), job, **TWO).status_code == 404
 
 
-def test_texts_of_a_file_are_texts_on_the_page(ada: Any, login: Login) -> None:
+def test_texts_of_a_file_are_texts_on_the_page(as_ada: Any) -> None:
     evil = "<script>alert(1)</script>"
     line = {"instance_id": evil, "user_id": evil, "labels": {evil[:40]: {evil: "x"}}}
-    client = login(ada)
-    page = shown(client, upload(client, json.dumps(line).encode(), "potato.jsonl"))
+    page = shown(as_ada, upload(as_ada, json.dumps(line).encode(), "potato.jsonl"))
     assert "<script>alert" not in page
     assert page.count("&lt;script&gt;alert") >= 5
 
 
 @pytest.mark.parametrize("data", [b"", b"\xff\xfe[\x00", b"[" * 99_999, b'{"qid": 1, "nuggets": {}}', b"null"])
-def test_what_no_tool_writes_is_a_sentence(data: bytes, ada: Any, login: Login) -> None:
-    client = login(ada)
-    job = upload(client, data + b" ", "x.json")
+def test_what_no_tool_writes_is_a_sentence(data: bytes, as_ada: Any) -> None:
+    job = upload(as_ada, data + b" ", "x.json")
     assert job.state == "failed"
     assert "crash" not in job.report
-    assert "Nothing was imported" in shown(client, job)
+    assert "Nothing was imported" in shown(as_ada, job)
 
 
-def test_suggestions_are_a_judge_beside_people(ada: Any, login: Login) -> None:
-    client = login(ada)
-    job = upload(client)
-    choose(client, job, **TWO)
-    confirmed(client, job)
+def test_suggestions_are_a_judge_beside_people(as_ada: Any) -> None:
+    job = upload(as_ada)
+    choose(as_ada, job, **TWO)
+    confirmed(as_ada, job)
     assert set(ExternalVerdict.objects.values_list("judge__name", "task", "item", "label")) == {
         ("tiny-judge", "grounded", f"p{n}", said) for n, said in enumerate(("yes", "yes", "no", "no"), 1)
     }
     assert Judge.objects.get().kind == Judge.Kind.IMPORTED
     study = Study.objects.get()
     assert study.memberships.count() == 1
-    again = upload(client)
-    choose(client, again, **TWO)
+    again = upload(as_ada)
+    choose(as_ada, again, **TWO)
     again.refresh_from_db()
     assert again.report["unchanged"] == {"labels": 3, "verdicts": 4}
 
@@ -198,7 +191,7 @@ def test_files_of_several_people_hold_the_same_predictions(tmp_path: Path) -> No
     assert list(said) == [("owl", 1, "x"), ("owl", 2, "y"), ("owl", 3, "z")]
 
 
-def test_a_judge_stands_beside_people_on_the_page_of_agreement(ada: Any, login: Login) -> None:
+def test_a_judge_stands_beside_people_on_the_page_of_agreement(as_ada: Any) -> None:
     records = [
         {
             "id": f"r{n}", "fields": {"text": "t"},
@@ -207,10 +200,9 @@ def test_a_judge_stands_beside_people_on_the_page_of_agreement(ada: Any, login: 
         }
         for n, (hint, a, b) in enumerate((("x", "x", "x"), ("z", "z", "x"), ("x", "z", "z"), ("z", "z", "z")))
     ]  # fmt: skip
-    client = login(ada)
-    confirmed(client, upload(client, json.dumps(records).encode(), "argilla.json", categories="x,z"))
+    confirmed(as_ada, upload(as_ada, json.dumps(records).encode(), "argilla.json", categories="x,z"))
     address = reverse("annotation:study-figures", args=[Study.objects.get().uid])
-    page = client.get(address)
+    page = as_ada.get(address)
     assert page.context["shown"].figures.people.cards["percent"].value == 0.75
     assert "tiny-judge" in page.content.decode()
 

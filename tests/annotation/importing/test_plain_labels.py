@@ -100,7 +100,7 @@ def test_two_tasks_on_the_same_items_live_side_by_side(tmp_path: Path) -> None:
     assert report("agreement", "--study", "Elsewhere", "--task", "two")["n_items"] == 2
 
 
-def test_ratings_made_elsewhere_are_tasks_of_one_study(tmp_path: Path, ada: Any, login: Any) -> None:
+def test_ratings_made_elsewhere_are_tasks_of_one_study(tmp_path: Path, as_ada: Any) -> None:
     rows = [
         f"{who},s{item},{value},{aspect}"
         for aspect, values in (("overall", "45 22 33"), ("coherence", "31 12 54"))
@@ -112,12 +112,11 @@ def test_ratings_made_elsewhere_are_tasks_of_one_study(tmp_path: Path, ada: Any,
     assert report("agreement", "--study", "Rated", "--task", "overall")["percent"] == pytest.approx(2 / 3)
     with pytest.raises(CommandError, match="Name a task with --task: coherence, overall"):
         report("agreement", "--study", "Rated")
-    client = login(ada)
     address = f"/studies/{Study.objects.get(name='Rated').uid}/figures/"
-    first = client.get(address).context
+    first = as_ada.get(address).context
     assert [name for name, _text in first["form"].fields["task"].choices] == ["coherence", "overall"]
     for query, share in (("", 0.0), ("?task=overall", 2 / 3), ("?task=other", 0.0)):
-        people = client.get(f"{address}{query}").context["shown"].figures.people
+        people = as_ada.get(f"{address}{query}").context["shown"].figures.people
         assert people.cards["percent"].value == pytest.approx(share)
 
 

@@ -33,6 +33,6 @@ def people(_people: None, db: None) -> Study:
 
 
 @pytest.fixture
-def reader(ada: Any, login: Any) -> Reader:
+def reader(as_ada: Any) -> Reader:
     """The researcher of these studies."""
-    return Reader(login(ada))
+    return Reader(as_ada)

@@ -153,23 +153,23 @@ def test_an_unknown_judge_or_haystack_is_refused_by_name() -> None:
         report("leaderboard", "--judge", "nobody")
 
 
-def test_without_gold_documents_nobody_leads(tmp_path: Path, ada: Any, login: Any) -> None:
+def test_without_gold_documents_nobody_leads(tmp_path: Path, as_ada: Any) -> None:
     load(write_topic(tmp_path, topic_json()))
     Insight.objects.update(gold_documents=[])
-    page = login(ada).get("/leaderboard/")
+    page = as_ada.get("/leaderboard/")
     assert page.status_code == 200
     assert "No system has a joint score here: no judged insight has gold documents." in unescape(page.text)
     assert "leads with" not in page.text
 
 
-def test_a_system_of_the_generators_family_is_marked(tmp_path: Path, ada: Any, login: Any) -> None:
+def test_a_system_of_the_generators_family_is_marked(tmp_path: Path, as_ada: Any) -> None:
     load(write_topic(tmp_path, topic_json()))
     mark = "family of the generator"
-    assert mark not in login(ada).get(PAGE).content.decode()
+    assert mark not in as_ada.get(PAGE).content.decode()
     family = family_of(System.objects.exclude(summarizer="").earliest("pk").summarizer)
     Haystack.objects.update(metadata={"models": {"documents": f"maker/{family}-99", "queries": ""}})
     forget_all()
-    assert mark in login(ada).get(PAGE).content.decode()
+    assert mark in as_ada.get(PAGE).content.decode()
 
 
 @pytest.mark.parametrize(

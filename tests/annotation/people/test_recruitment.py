@@ -209,7 +209,7 @@ def test_a_promoted_or_switched_off_account_is_not_opened_by_its_cookie(
 
 
 def test_the_code_comes_when_all_tasks_are_done_and_the_list_is_for_paying(
-    link: RecruitmentLink, client: Client, ada: Any, login: Any, now: datetime
+    link: RecruitmentLink, client: Client, as_ada: Any, now: datetime
 ) -> None:
     client.post(address(link, STUDY_ID="s1", SESSION_ID="t1"))
     annotator = annotator_of(User.objects.get(is_recruited=True))
@@ -223,7 +223,7 @@ def test_the_code_comes_when_all_tasks_are_done_and_the_list_is_for_paying(
     assert CODE in page
     assert f'href="{BACK}"' in page
     at = reverse("annotation:recruitment-file", args=[link.study.uid, link.uid])
-    [row] = csv.DictReader(io.StringIO(login(ada).get(at).getvalue().decode()))
+    [row] = csv.DictReader(io.StringIO(as_ada.get(at).getvalue().decode()))
     assert row | {"joined_at": "", "ended_at": ""} == {
         "participant_id": PID,
         "submission_id": "t1",
@@ -244,7 +244,7 @@ def test_the_code_comes_when_all_tasks_are_done_and_the_list_is_for_paying(
 
 
 def test_ids_are_seen_by_researchers_of_the_study_only_and_go_with_the_person(
-    link: RecruitmentLink, client: Client, ada: Any, eve: Any, login: Any, now: datetime
+    link: RecruitmentLink, client: Client, as_ada: Any, eve: Any, login: Any, now: datetime
 ) -> None:
     client.post(address(link))
     at = reverse("annotation:recruitment-file", args=[link.study.uid, link.uid])
@@ -252,27 +252,27 @@ def test_ids_are_seen_by_researchers_of_the_study_only_and_go_with_the_person(
     accounts.change_role(actor=eve, user=stranger, role="researcher", now=now)
     assert login(stranger).get(at).status_code == 404
     for name in ("study", "study-annotators", "study-archive"):
-        assert "5f1e" not in login(ada).get(reverse(f"annotation:{name}", args=[link.study.uid])).content.decode()
+        assert "5f1e" not in as_ada.get(reverse(f"annotation:{name}", args=[link.study.uid])).content.decode()
     erasing.erase(actor=eve, user=User.objects.get(is_recruited=True), now=now)
     assert not Participant.objects.exists()
-    assert b"5f1e" not in login(ada).get(at).getvalue()
+    assert b"5f1e" not in as_ada.get(at).getvalue()
 
 
-def test_a_researcher_makes_opens_and_closes_a_link(study: Study, ada: Any, login: Any) -> None:
-    client, at = login(ada), reverse("annotation:recruitment", args=[study.uid])
+def test_a_researcher_makes_opens_and_closes_a_link(study: Study, as_ada: Any) -> None:
+    at = reverse("annotation:recruitment", args=[study.uid])
     form = {"panel": "prolific", "max_places": "5", "max_tasks": "2", "completion_code": "X"}
     for bad in ("http://x.test/", "javascript:alert(1)", "//x.test"):
-        refused = client.post(at, {**form, "return_url": bad})
+        refused = as_ada.post(at, {**form, "return_url": bad})
         assert refused.status_code == 422
         assert "starts with https://" in refused.content.decode()
-    client.post(at, {**form, "return_url": BACK})
+    as_ada.post(at, {**form, "return_url": BACK})
     link = RecruitmentLink.objects.get()
     assert (link.is_open, link.id_parameter) == (False, "PROLIFIC_PID")
-    assert "PROLIFIC_PID={{%PROLIFIC_PID%}}" in client.get(at).content.decode()
+    assert "PROLIFIC_PID={{%PROLIFIC_PID%}}" in as_ada.get(at).content.decode()
     state = reverse("annotation:recruitment-state", args=[study.uid, link.uid])
-    client.post(state, {"open": "1"})
+    as_ada.post(state, {"open": "1"})
     assert Client().get(address(link)).status_code == 200
-    client.post(state, {"open": "0"})
+    as_ada.post(state, {"open": "0"})
     assert Client().get(address(link)).status_code == 410
 
 
@@ -312,24 +312,21 @@ def test_a_study_that_participants_joined_is_not_deleted(
 
 
 def test_people_of_a_panel_are_offered_to_no_study_but_those_that_they_joined(
-    link: RecruitmentLink, client: Client, ada: Any, ben: Any, login: Any, now: datetime
+    link: RecruitmentLink, client: Client, ada: Any, as_ada: Any, ben: Any, now: datetime
 ) -> None:
     client.post(address(link))
     person = Participant.objects.get().annotator
     other = make_writing_study(researcher=ada, haystack=make_haystack(key="second", title="Second"))
-    researcher = login(ada)
 
     def offered(study: Study) -> set[str]:
-        page = researcher.get(reverse("annotation:study-annotators", args=[study.uid]))
+        page = as_ada.get(reverse("annotation:study-annotators", args=[study.uid]))
         return {one.label for one in page.context["people"].fields["annotators"].queryset}
 
     people = {annotator_of(ben).label}
     assert offered(other) == people
-    new = researcher.get("/studies/linking/new/").context["form"].fields["annotators"].queryset
+    new = as_ada.get("/studies/linking/new/").context["form"].fields["annotators"].queryset
     assert {one.label for one in new} == people
-    refused = researcher.post(
-        reverse("annotation:study-annotators", args=[other.uid]), {"annotators": [person.pk]}
-    )
+    refused = as_ada.post(reverse("annotation:study-annotators", args=[other.uid]), {"annotators": [person.pk]})
     assert (refused.status_code, other.memberships.count()) == (422, 0)
     copy = lifecycle.clone_study(study=link.study, name="Copy", by=ada, now=now, with_annotators=True)
     assert not copy.memberships.exists()

@@ -91,19 +91,18 @@ def test_two_who_joined_before_under_ids_that_differ_in_case_stay_two(study: Stu
 
 
 @pytest.mark.every_database
-def test_a_list_of_ids_lets_nobody_else_join(link: RecruitmentLink, ada: Any, login: Any) -> None:
+def test_a_list_of_ids_lets_nobody_else_join(link: RecruitmentLink, as_ada: Any) -> None:
     form = {"panel": "prolific", "max_places": "3", "max_tasks": "1", "completion_code": "X", "id_form": "panel"}
-    client = login(ada)
-    refused = client.post(at(link, "link"), {**form, "allowed_ids": f"{PID}\nFAKE0"})
+    refused = as_ada.post(at(link, "link"), {**form, "allowed_ids": f"{PID}\nFAKE0"})
     assert refused.status_code == 422
     assert "FAKE0" in refused.content.decode()
-    client.post(at(link, "link"), {**form, "allowed_ids": f"{PID}, {'c' * 24}"})
-    assert "2 listed ids only" in words(client.get(at(link)))
+    as_ada.post(at(link, "link"), {**form, "allowed_ids": f"{PID}, {'c' * 24}"})
+    assert "2 listed ids only" in words(as_ada.get(at(link)))
     refused = Client().post(address(link, OTHER))
     assert refused.status_code == 403
     assert "is not on the list" in refused.content.decode()
     join(link, PID)
-    client.post(at(link, "link"), {**form, "allowed_ids": ""})
+    as_ada.post(at(link, "link"), {**form, "allowed_ids": ""})
     join(link, OTHER)
 
 
@@ -148,14 +147,13 @@ def _studies(ada: Any, ben: Any) -> list[Study]:
 
 
 def test_every_kind_of_study_tells_people_before_they_join_that_no_task_is_left(
-    ada: Any, ben: Any, login: Any, now: datetime
+    ada: Any, as_ada: Any, ben: Any, now: datetime
 ) -> None:
-    researcher = login(ada)
     for study in _studies(ada, ben):
         link = make_link(study, by=ada, now=now, max_tasks=100, max_places=100)
         n = 0
         while Client().get(address(link, f"{study.kind}{n}")).status_code == 200:
-            assert "for nobody" not in words(researcher.get(at(link))), study.kind
+            assert "for nobody" not in words(as_ada.get(at(link))), study.kind
             assert Client().post(address(link, f"{study.kind}{n}")).status_code == 302, study.kind
             n += 1
             assert n < 20, study.kind
@@ -163,14 +161,12 @@ def test_every_kind_of_study_tells_people_before_they_join_that_no_task_is_left(
         page = Client().get(address(link, "late"))
         assert page.status_code == 410
         assert "No task is left in this study" in words(page), study.kind
-        assert "No task is left for anyone else" in words(researcher.get(at(link))), study.kind
+        assert "No task is left for anyone else" in words(as_ada.get(at(link))), study.kind
         assert Client().post(address(link, "late")).status_code == 410, study.kind
     assert not Participant.objects.filter(panel_id="late").exists()
 
 
-def test_who_finds_no_task_gets_the_code_for_that_and_is_in_the_list(
-    link: RecruitmentLink, ada: Any, login: Any
-) -> None:
+def test_who_finds_no_task_gets_the_code_for_that_and_is_in_the_list(link: RecruitmentLink, as_ada: Any) -> None:
     LabelTask.objects.all().delete()
     link.study.label_items.all().delete()
     client = Client()
@@ -183,11 +179,10 @@ def test_who_finds_no_task_gets_the_code_for_that_and_is_in_the_list(
         assert "SCREENED-3" in page.content.decode()
         assert "complete?cc=SCREENED-3" in page.content.decode()
     assert not User.objects.filter(is_recruited=True).exists()
-    researcher = login(ada)
-    [row] = paid(link, researcher)
+    [row] = paid(link, as_ada)
     assert (row["participant_id"], row["submission_id"], row["outcome"]) == (PID, "t1", "screened_out")
     assert (row["tasks"], row["minutes"], row["amount"], row["is_complete"]) == ("0", "0.0", "0", "False")
-    page = words(researcher.get(at(link)))
+    page = words(as_ada.get(at(link)))
     assert "0 of 3 taken" in page
     assert "screened out: 1" in page
     assert "No task is left for anyone else" in page
@@ -212,12 +207,12 @@ def test_without_a_code_people_are_asked_to_return_the_task(link: RecruitmentLin
     assert not TurnedAway.objects.exists()
 
 
-def test_a_researcher_reads_for_how_many_there_are_tasks(link: RecruitmentLink, ada: Any, login: Any) -> None:
+def test_a_researcher_reads_for_how_many_there_are_tasks(link: RecruitmentLink, as_ada: Any) -> None:
     RecruitmentLink.objects.update(max_places=20)  # four summaries for one person each
-    page = words(login(ada).get(at(link)))
+    page = words(as_ada.get(at(link)))
     assert "There are tasks for 4 more people only" in page
     RecruitmentLink.objects.update(max_places=4)
-    page = words(login(ada).get(at(link)))
+    page = words(as_ada.get(at(link)))
     assert "for 4 more people" in page
     assert "more people only" not in page
 
@@ -233,15 +228,15 @@ def test_a_researcher_reads_for_how_many_there_are_tasks(link: RecruitmentLink, 
     ],
 )
 def test_the_form_of_ids_is_that_of_the_panel_or_what_a_researcher_says(
-    panel: str, id_form: str, pattern: str, stored: str, study: Study, ada: Any, login: Any
+    panel: str, id_form: str, pattern: str, stored: str, study: Study, as_ada: Any
 ) -> None:
-    client, form = login(ada), {"panel": panel, "max_places": "5", "completion_code": "X"}
-    client.post(
+    form = {"panel": panel, "max_places": "5", "completion_code": "X"}
+    as_ada.post(
         reverse("annotation:recruitment", args=[study.uid]), {**form, "id_form": id_form, "id_pattern": pattern}
     )
     link = RecruitmentLink.objects.get()
     assert link.id_pattern == stored
-    page = client.get(at(link, "link")).content.decode()
+    page = as_ada.get(at(link, "link")).content.decode()
     assert re.search(rf'value="{id_form}"[^>]* checked', page) or stored == ""
 
 
@@ -249,9 +244,7 @@ def test_the_form_of_ids_is_that_of_the_panel_or_what_a_researcher_says(
     "pattern",
     ["", "(a+)+", "a*", "[a-z]+", "[z-a]", "a{5,2}", "[^a]", "x{1,9}y{1,9}z{1,9}", "a|b", ".{24}", "a{24"],
 )
-def test_patterns_that_could_be_slow_or_mean_nothing_are_refused(
-    pattern: str, study: Study, ada: Any, login: Any
-) -> None:
+def test_patterns_that_could_be_slow_or_mean_nothing_are_refused(pattern: str, study: Study, as_ada: Any) -> None:
     with pytest.raises(BadPattern):
         check_pattern(pattern)
     form = {
@@ -261,22 +254,21 @@ def test_patterns_that_could_be_slow_or_mean_nothing_are_refused(
         "id_form": "pattern",
         "id_pattern": pattern,
     }
-    assert login(ada).post(reverse("annotation:recruitment", args=[study.uid]), form).status_code == 422
+    assert as_ada.post(reverse("annotation:recruitment", args=[study.uid]), form).status_code == 422
 
 
-def test_codes_that_cannot_be_told_apart_are_refused(study: Study, ada: Any, login: Any) -> None:
-    client, place = login(ada), reverse("annotation:recruitment", args=[study.uid])
+def test_codes_that_cannot_be_told_apart_are_refused(study: Study, as_ada: Any) -> None:
+    place = reverse("annotation:recruitment", args=[study.uid])
     form = {"panel": "prolific", "max_places": "5", "completion_code": "X"}
     for more in ({"no_consent_code": "X"}, {"failed_checks_code": "Y"}, {"min_checks_percent": "50"}):
-        assert client.post(place, {**form, **more}).status_code == 422, more
-    client.post(place, {**form, "no_consent_code": "Y", "failed_checks_code": "Z", "min_checks_percent": "50"})
+        assert as_ada.post(place, {**form, **more}).status_code == 422, more
+    as_ada.post(place, {**form, "no_consent_code": "Y", "failed_checks_code": "Z", "min_checks_percent": "50"})
     link = RecruitmentLink.objects.get()
     assert (link.no_consent_code, link.failed_checks_code, link.min_done_percent) == ("Y", "Z", 100)
 
 
-def test_a_link_can_be_changed_and_keeps_its_address(link: RecruitmentLink, ada: Any, login: Any) -> None:
-    client = login(ada)
-    assert f'value="{CODES["completion_code"]}"' in client.get(at(link, "link")).content.decode()
+def test_a_link_can_be_changed_and_keeps_its_address(link: RecruitmentLink, as_ada: Any) -> None:
+    assert f'value="{CODES["completion_code"]}"' in as_ada.get(at(link, "link")).content.decode()
     form = {
         "panel": "mturk",
         "max_places": "7",
@@ -284,7 +276,7 @@ def test_a_link_can_be_changed_and_keeps_its_address(link: RecruitmentLink, ada:
         "min_done_percent": "80",
         "id_form": "any",
     }
-    client.post(at(link, "link"), form)
+    as_ada.post(at(link, "link"), form)
     changed = RecruitmentLink.objects.get()
     assert (changed.key, changed.panel, changed.max_places) == (link.key, "prolific", 7)
     assert (changed.completion_code, changed.min_done_percent, changed.id_pattern) == ("NEW", 80, "")

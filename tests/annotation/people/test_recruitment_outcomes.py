@@ -122,9 +122,7 @@ def paid(link: RecruitmentLink, client: Client) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(client.get(at(link, "file")).getvalue().decode())))
 
 
-def test_who_skips_tasks_gets_no_completion_code_until_they_are_done(
-    link: RecruitmentLink, ada: Any, login: Any
-) -> None:
+def test_who_skips_tasks_gets_no_completion_code_until_they_are_done(link: RecruitmentLink, as_ada: Any) -> None:
     client = join(link)
     agree()
     finish(skipping=3)
@@ -134,7 +132,7 @@ def test_who_skips_tasks_gets_no_completion_code_until_they_are_done(
     assert "3 more tasks must be done" in words(page)
     listed = client.get(reverse("annotation:label-go", args=[link.study.uid]), follow=True)
     assert "You can still answer these" in words(listed)
-    [row] = paid(link, login(ada))
+    [row] = paid(link, as_ada)
     assert (row["outcome"], row["tasks_done"], row["tasks_skipped"], row["is_complete"]) == (
         "skipped", "1", "3", "False",
     )  # fmt: skip
@@ -192,9 +190,7 @@ def test_a_code_that_was_shown_stays(link: RecruitmentLink) -> None:
     assert shown(client.get("/work/")) == ("completed", DONE)
 
 
-def test_who_does_not_agree_gets_the_code_for_that_and_frees_the_place(
-    link: RecruitmentLink, ada: Any, login: Any
-) -> None:
+def test_who_does_not_agree_gets_the_code_for_that_and_frees_the_place(link: RecruitmentLink, as_ada: Any) -> None:
     RecruitmentLink.objects.update(max_places=1)
     client = join(link, SESSION_ID="t1")
     assert "I do not agree" in words(client.get("/work/consent/"))
@@ -203,7 +199,7 @@ def test_who_does_not_agree_gets_the_code_for_that_and_frees_the_place(
     assert "complete?cc=DECLINED-4" in page.content.decode()
     assert outcome_of() == "no_consent"
     assert not LabelTask.objects.exists(), "the tasks are there for others"
-    [row] = paid(link, login(ada))
+    [row] = paid(link, as_ada)
     assert (row["outcome"], row["submission_id"]) == ("no_consent", "t1")
     second = join(link, "another")
     assert shown(second.get("/work/")) == ("", "")
@@ -253,17 +249,16 @@ def test_a_completed_study_stays_completed_after_a_withdrawal(link: RecruitmentL
     assert shown(client.get("/work/")) == ("completed", DONE)
 
 
-def test_annotators_of_their_own_are_not_asked_to_decline(ben: Any, login: Any, now: datetime) -> None:
+def test_annotators_of_their_own_are_not_asked_to_decline(as_ben: Any, now: datetime) -> None:
     consent.ensure_default_consent(now=now)
-    client = login(ben)
-    assert "I do not agree" not in words(client.get("/work/consent/"))
-    assert client.post("/work/consent/decline/").status_code == 302
+    assert "I do not agree" not in words(as_ben.get("/work/consent/"))
+    assert as_ben.post("/work/consent/decline/").status_code == 302
 
 
 @pytest.mark.every_database
 @pytest.mark.parametrize(("n_right", "outcome"), [(1, "failed_checks"), (2, "completed")])
 def test_who_fails_the_checks_gets_the_code_for_that(
-    n_right: int, outcome: str, ada: Any, login: Any, now: datetime
+    n_right: int, outcome: str, ada: Any, as_ada: Any, now: datetime
 ) -> None:
     study = make_verification_study(questions=make_questions(2), n_control=0, researcher=ada)
     last = study.label_items.order_by("pk").last()
@@ -284,12 +279,12 @@ def test_who_fails_the_checks_gets_the_code_for_that(
     assert checks == 3
     code = {"failed_checks": "FAILED-2", "completed": DONE}[outcome]
     assert shown(client.get("/work/")) == (outcome, code)
-    [row] = paid(link, login(ada))
+    [row] = paid(link, as_ada)
     assert (row["outcome"], row["checks"], row["checks_right"]) == (outcome, "3", str(n_right))
 
 
 def test_researchers_see_how_it_ended_and_get_the_submissions_to_approve(
-    link: RecruitmentLink, ada: Any, login: Any, monkeypatch: pytest.MonkeyPatch
+    link: RecruitmentLink, as_ada: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     RecruitmentLink.objects.update(max_tasks=1)
     monkeypatch.setattr(pages, "IN_A_BATCH", 2)
@@ -297,46 +292,43 @@ def test_researchers_see_how_it_ended_and_get_the_submissions_to_approve(
         pid = f"{number:024x}"
         join(link, pid, STUDY_ID="s", **({} if number == 1 else {"SESSION_ID": f"t{number}"}))
         finish(pid)
-    client = login(ada)
-    page = words(client.get(at(link, "people")))
+    page = words(as_ada.get(at(link, "people")))
     assert page.count('<span class="badge good">completed</span>') == 3
     assert "2 submissions to approve" in page
     assert "1 person completed, and the panel gave no submission id" in page
-    assert "completed: 3" in words(client.get(at(link)))
-    assert client.get(at(link, "approval", 1)).getvalue() == b"t0\nt2\n"
-    assert client.get(at(link, "approval", 2)).status_code == 404
+    assert "completed: 3" in words(as_ada.get(at(link)))
+    assert as_ada.get(at(link, "approval", 1)).getvalue() == b"t0\nt2\n"
+    assert as_ada.get(at(link, "approval", 2)).status_code == 404
 
 
-def test_a_place_of_somebody_who_did_nothing_is_freed(link: RecruitmentLink, ada: Any, login: Any) -> None:
+def test_a_place_of_somebody_who_did_nothing_is_freed(link: RecruitmentLink, as_ada: Any) -> None:
     RecruitmentLink.objects.update(max_places=1)
     gone = join(link)
     assert Client().get(address(link, "b" * 24)).status_code == 410
-    client = login(ada)
-    client.post(at(link, "people"), {"place": PID})
+    as_ada.post(at(link, "people"), {"place": PID})
     assert outcome_of() == "freed"
     join(link, "b" * 24)
     assert shown(gone.get("/work/")) == ("freed", "")
     assert LabelTask.objects.filter(annotator__participant__panel_id=PID).count() == 0
-    assert "1 of 1 taken" in words(client.get(at(link)))
+    assert "1 of 1 taken" in words(as_ada.get(at(link)))
 
 
-def test_what_was_done_in_a_freed_place_stays(link: RecruitmentLink, ada: Any, login: Any) -> None:
+def test_what_was_done_in_a_freed_place_stays(link: RecruitmentLink, as_ada: Any) -> None:
     join(link)
     do_one()
-    client = login(ada)
-    client.post(at(link, "people"), {"place": PID})
-    [row] = paid(link, client)
+    as_ada.post(at(link, "people"), {"place": PID})
+    [row] = paid(link, as_ada)
     assert (row["outcome"], row["tasks_done"], row["minutes"]) == ("freed", "1", "1.0")
 
 
 def test_who_lost_the_place_after_one_task_and_finds_none_to_do_has_not_completed(
-    link: RecruitmentLink, ada: Any, login: Any
+    link: RecruitmentLink, as_ada: Any
 ) -> None:
     first = join(link)
     agree()
     RecruitmentLink.objects.update(max_tasks=LabelTask.objects.count())
     do_one()
-    login(ada).post(at(link, "people"), {"place": PID})
+    as_ada.post(at(link, "people"), {"place": PID})
     for letter in "bc":  # every summary is read by two
         Client().post(address(link, letter * 24))
     page = words(first.get(address(link)))
@@ -348,14 +340,14 @@ def test_who_lost_the_place_after_one_task_and_finds_none_to_do_has_not_complete
 
 
 def test_freeing_a_place_pauses_the_clock_and_the_link_leads_back_to_the_begun_text(
-    ada: Any, login: Any, now: datetime
+    ada: Any, as_ada: Any, now: datetime
 ) -> None:
     link = make_link(make_writing_study(researcher=ada), by=ada, now=now, max_tasks=1)
     client = join(link)
     agree()
     session = begin_text(link)
     Assignment.objects.update(state="started")
-    login(ada).post(at(link, "people"), {"place": PID})
+    as_ada.post(at(link, "people"), {"place": PID})
     session.refresh_from_db()
     assert (session.state, session.run_started_at) == ("paused", None)
     assert shown(client.get("/work/"))[0] == "freed"
@@ -367,16 +359,14 @@ def test_freeing_a_place_pauses_the_clock_and_the_link_leads_back_to_the_begun_t
     assert outcome_of() == "working"
 
 
-def test_the_place_of_somebody_who_completed_is_not_freed(link: RecruitmentLink, ada: Any, login: Any) -> None:
+def test_the_place_of_somebody_who_completed_is_not_freed(link: RecruitmentLink, as_ada: Any) -> None:
     join(link)
     finish()
-    login(ada).post(at(link, "people"), {"place": PID})
+    as_ada.post(at(link, "people"), {"place": PID})
     assert outcome_of() == "completed"
 
 
-def test_places_where_nothing_was_done_for_a_day_are_freed_together(
-    link: RecruitmentLink, ada: Any, login: Any
-) -> None:
+def test_places_where_nothing_was_done_for_a_day_are_freed_together(link: RecruitmentLink, as_ada: Any) -> None:
     RecruitmentLink.objects.update(max_tasks=1)
     with time_machine.travel(datetime.now().astimezone() - timedelta(days=2)):
         join(link, "a" * 24)
@@ -384,9 +374,9 @@ def test_places_where_nothing_was_done_for_a_day_are_freed_together(
         finish("b" * 24)
     join(link, "c" * 24)
     LabelTask.objects.filter(annotator__participant__panel_id="b" * 24).update(state="begun")
-    client, page = login(ada), at(link, "people")
-    assert "Free 1 place where nothing was done for a day" in words(client.get(page))
-    client.post(page, {"idle": "1"})
+    page = at(link, "people")
+    assert "Free 1 place where nothing was done for a day" in words(as_ada.get(page))
+    as_ada.post(page, {"idle": "1"})
     assert [outcome_of(letter * 24) for letter in "abc"] == ["freed", "working", "working"]
 
 

@@ -208,12 +208,10 @@ def test_a_mail_server_that_takes_a_mail_and_goes_silent_gets_no_second(
     assert len(mail_server) == 1
 
 
-def test_pressing_again_before_a_worker_has_begun_asks_for_nothing(
-    study: Study, ada: Any, eve: Any, login: Any
-) -> None:
+def test_pressing_again_before_a_worker_has_begun_asks_for_nothing(study: Study, as_ada: Any, as_eve: Any) -> None:
     address = reverse("annotation:study-remind", args=[study.uid])
-    assert login(ada).post(address).status_code == 302
-    for client in (login(ada), login(eve)):
+    assert as_ada.post(address).status_code == 302
+    for client in (as_ada, as_eve):
         again = client.post(address)
         assert again.status_code == 409
         assert "they are sent, or on their way" in again.content.decode()
@@ -229,25 +227,27 @@ def test_a_mail_that_fails_is_tried_again(study: Study, ben: Any, settings: Any,
 
 
 def test_a_researcher_reminds_the_members_of_a_study(
-    study: Study, ada: Any, ben: Any, login: Any, django_capture_on_commit_callbacks: Any
+    study: Study, ada: Any, as_ada: Any, ben: Any, django_capture_on_commit_callbacks: Any
 ) -> None:
-    client, address = login(ada), reverse("annotation:study-remind", args=[study.uid])
-    assert "1 person gets an email" in client.get(address).content.decode()
+    address = reverse("annotation:study-remind", args=[study.uid])
+    assert "1 person gets an email" in as_ada.get(address).content.decode()
     with django_capture_on_commit_callbacks(execute=True):
-        sent = client.post(address, follow=True)
+        sent = as_ada.post(address, follow=True)
     assert "1 reminder is on its way" in sent.content.decode()
     assert [one.to for one in mail.outbox] == [["ben@example.org"]]
     assert AuditEvent.objects.filter(action="study.remind", actor=ada).count() == 1
-    assert client.post(address).status_code == 409
-    assert "reminded in the past 24 hours" in client.get(address).content.decode()
+    assert as_ada.post(address).status_code == 409
+    assert "reminded in the past 24 hours" in as_ada.get(address).content.decode()
 
 
-def test_an_annotator_turns_reminders_off_in_the_profile(ben: Any, ada: Any, login: Any, settings: Any) -> None:
+def test_an_annotator_turns_reminders_off_in_the_profile(
+    ben: Any, as_ben: Any, as_ada: Any, settings: Any
+) -> None:
     settings.EMAIL_IS_SET = True
-    page = login(ben).get("/profile/").content.decode()
+    page = as_ben.get("/profile/").content.decode()
     assert "Email me reminders" in page
-    login(ben).post("/profile/", {"name": "Ben", "time_zone": "UTC"})
+    as_ben.post("/profile/", {"name": "Ben", "time_zone": "UTC"})
     assert not annotator_of(ben).wants_reminders
-    login(ben).post("/profile/", {"name": "Ben", "time_zone": "UTC", "reminders": "on"})
+    as_ben.post("/profile/", {"name": "Ben", "time_zone": "UTC", "reminders": "on"})
     assert annotator_of(ben).wants_reminders
-    assert "Remind me" not in login(ada).get("/profile/").content.decode()
+    assert "Remind me" not in as_ada.get("/profile/").content.decode()

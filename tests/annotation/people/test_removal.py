@@ -180,13 +180,13 @@ def test_figures_and_files_follow_a_deletion(
 
 
 def test_labels_of_every_kind_go_and_pages_of_the_study_open(
-    ben: Any, cleo: Any, ada: Any, login: Any, now: datetime
+    ben: Any, cleo: Any, ada: Any, as_ada: Any, now: datetime
 ) -> None:
     study = make_verification_study(annotators=[ben, cleo], researcher=ada, for_all=True)
     say_all(study, ["AA", "AN", "Ax", "DA", "AA", "NN"])
-    client, page = login(ada), reverse("annotation:study-figures", args=[study.uid])
+    page = reverse("annotation:study-figures", args=[study.uid])
     n_before = PointLabel.objects.count()
-    assert client.get(page).status_code == 200
+    assert as_ada.get(page).status_code == 200
     for person in (ben, cleo):
         remove_work(annotator=annotator_of(person), mode="deleted", by=None, now=now)
         for name in (
@@ -196,10 +196,10 @@ def test_labels_of_every_kind_go_and_pages_of_the_study_open(
             "study-archive",
             "study-annotators",
         ):
-            assert client.get(reverse(f"annotation:{name}", args=[study.uid])).status_code == 200, name
+            assert as_ada.get(reverse(f"annotation:{name}", args=[study.uid])).status_code == 200, name
     assert PointLabel.objects.count() == 0
     assert removed_from(study)["labels"] == n_before
-    archive = client.get(reverse("annotation:study-archive", args=[study.uid])).content.decode()
+    archive = as_ada.get(reverse("annotation:study-archive", args=[study.uid])).content.decode()
     assert "2 people asked for their work to be deleted" in archive
     assert f"labels, changed ones included: {n_before}" in archive
 
@@ -237,13 +237,13 @@ def test_a_database_without_the_tables_of_today_is_named(monkeypatch: pytest.Mon
 
 
 def test_nothing_is_erased_where_the_list_cannot_be_written(
-    written: Study, ben: Any, eve: Any, login: Any, monkeypatch: pytest.MonkeyPatch
+    written: Study, ben: Any, as_eve: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(_tombstone: object) -> None:
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(erasing, "enlist", full)
-    sent = login(eve).post(f"/people/{ben.uid}/erase/", {"username": "ben", "mode": "deleted"})
+    sent = as_eve.post(f"/people/{ben.uid}/erase/", {"username": "ben", "mode": "deleted"})
     assert sent.status_code == 422
     assert "Nothing was erased" in sent.content.decode()
     assert Session.objects.filter(annotator__user=ben).exists()
@@ -263,10 +263,10 @@ def test_every_row_of_an_annotator_goes_or_is_known_to_stay() -> None:
 
 
 def test_the_page_before_erasing_costs_the_same_queries_however_much_goes(
-    linked: Study, ben: Any, cleo: Any, ada: Any, eve: Any, login: Any
+    linked: Study, ben: Any, cleo: Any, ada: Any, as_eve: Any
 ) -> None:
-    client, page = login(eve), reverse("person-erase", args=[ben.uid])
-    few = cost_of(client, page)
+    page = reverse("person-erase", args=[ben.uid])
+    few = cost_of(as_eve, page)
     study = make_verification_study(annotators=[ben, cleo], researcher=ada, for_all=True)
     say_all(study, ["AA", "AN", "Ax", "DA", "AA", "NN"])
-    assert cost_of(client, page) <= few <= 20
+    assert cost_of(as_eve, page) <= few <= 20

@@ -24,16 +24,16 @@ def url(name: str, *args: Any) -> str:
     return reverse(f"annotation:{name}", args=args)
 
 
-def test_a_kind_is_complete_by_its_folder(ada: Any, ben: Any, cleo: Any, login: Any, tmp_path: Path) -> None:
-    subtopic, client = make_haystack().subtopics.get(number=1), login(ada)
+def test_a_kind_is_complete_by_its_folder(as_ada: Any, ben: Any, cleo: Any, login: Any, tmp_path: Path) -> None:
+    subtopic = make_haystack().subtopics.get(number=1)
     summaries = [make_summary(subtopic=subtopic, system=letter) for letter in "abc"]
     data = {"name": "Pairs", "hourly_rate": "30", "currency": "EUR", "people_per_item": "2",
             "guidelines": "Choose.", "summaries": [row.pk for row in summaries],
             "annotators": [annotator_of(ben).pk, annotator_of(cleo).pk]}  # fmt: skip
-    assert client.post(url("study-create", KIND.value), data).status_code == 302
+    assert as_ada.post(url("study-create", KIND.value), data).status_code == 302
     study = Study.objects.get(name="Pairs")
-    assert "Pairs" in client.get(url("study", study.uid)).text
-    client.post(url("study-state", study.uid), {"action": "open"})
+    assert "Pairs" in as_ada.get(url("study", study.uid)).text
+    as_ada.post(url("study-state", study.uid), {"action": "open"})
 
     for person in (ben, cleo):
         give_consent(person)
@@ -46,7 +46,7 @@ def test_a_kind_is_complete_by_its_folder(ada: Any, ben: Any, cleo: Any, login: 
             assert worker.post(url("label-choice", KIND.value, task.uid), sent).status_code in {200, 302}
     assert PreferenceLabel.objects.for_figures().count() == 6
 
-    assert "Randolph" in client.get(url("study-figures", study.uid)).text
+    assert "Randolph" in as_ada.get(url("study-figures", study.uid)).text
     before = json_of("report", "results", "--study", "Pairs")
     assert before["questions"]["preference"]["people"]["percent"] == pytest.approx(2 / 3)
 

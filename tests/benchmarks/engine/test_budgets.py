@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 from hypothesis import given
@@ -222,22 +220,21 @@ def test_a_budget_that_changes_while_it_runs_holds_from_the_next_request_on(
 
 
 def test_a_budget_below_what_is_spent_or_may_be_is_refused_on_the_page(
-    server: FakeServer, subtopic: Subtopic, eve: Any, login: Callable[..., Client]
+    server: FakeServer, subtopic: Subtopic, as_eve: Any
 ) -> None:
     price()
     uneven(subtopic, 2)
     server.behaviour = Till(lose=lambda n: n == 1)
     run = work(request(make_judge(server), budget=9 * CENT, concurrency=1))
     assert run.state == JudgeRun.State.PAUSED
-    client = login(eve)
-    shown = client.get(reverse("benchmarks:judge-run", args=[run.uid])).text
+    shown = as_eve.get(reverse("benchmarks:judge-run", args=[run.uid])).text
     assert "Replies lost" in shown
     assert "counts against the budget" in shown
     address = reverse("benchmarks:judge-run-resume", args=[run.uid])
-    said = client.post(address, {"budget": "0.04"}, follow=True).text
+    said = as_eve.post(address, {"budget": "0.04"}, follow=True).text
     assert "has spent" in said
     assert JudgeRun.objects.get().state == JudgeRun.State.PAUSED
-    client.post(address, {"budget": "5"})
+    as_eve.post(address, {"budget": "5"})
     assert work(run).state == JudgeRun.State.DONE
 
 

@@ -140,26 +140,26 @@ def test_a_summary_without_documents_is_not_asked_about(
 
 
 def test_a_study_is_rated_from_its_page_after_an_estimate(
-    server: FakeServer, judge: Judge, ada: Any, ben: Any, login: Any
+    server: FakeServer, judge: Judge, ada: Any, as_ada: Any, ben: Any
 ) -> None:
     study = make_rating_study(annotators=[ben], researcher=ada)
     ModelPrice.objects.create(
         model=MODEL, valid_from="2020-01-01", input_per_million=Decimal(2), output_per_million=Decimal(8)
     )
-    client, url = login(ada), reverse("annotation:rating-machine-run", args=[study.uid])
-    assert "The model rates the 4 summaries of this study" in client.get(url).content.decode()
+    url = reverse("annotation:rating-machine-run", args=[study.uid])
+    assert "The model rates the 4 summaries of this study" in as_ada.get(url).content.decode()
     chosen = {"judge": str(judge.uid), "concurrency": "4", "repeats": "1", "budget": ""}
-    page = client.get(url, chosen)
+    page = as_ada.get(url, chosen)
     assert page.context["estimate"].n_calls == 20
     assert page.context["estimate"].dollars is not None
     server.behaviour = by_aspect
-    shown = client.post(url, chosen, follow=True)
+    shown = as_ada.post(url, chosen, follow=True)
     assert "study Ferry ratings" in shown.content.decode()
     made = JudgeRun.objects.get()
     judging.run_pending(run=made, clock=timezone.now)
-    answers = client.get(reverse("benchmarks:judge-run-answers", args=[made.uid])).content.decode()
+    answers = as_ada.get(reverse("benchmarks:judge-run-answers", args=[made.uid])).content.decode()
     assert "attributability: How far do the documents support what it says?" in answers
-    results = client.get(reverse("annotation:study-figures", args=[study.uid])).content.decode()
+    results = as_ada.get(reverse("annotation:study-figures", args=[study.uid])).content.decode()
     assert "No summary is rated in full yet." in results
     assert Study.objects.get() == study
 

@@ -31,7 +31,6 @@ pytestmark = pytest.mark.django_db
 Task = JudgeRun.Task
 SAID = "Alpha 1 holds. The log of alpha says little. Nothing more."
 """Says the first of two key points; its second sentence stands in the document."""
-NO = json.dumps({"answer": "no", "evidence": []})
 
 
 @pytest.fixture

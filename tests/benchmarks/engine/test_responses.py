@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,6 @@ from typing import Any
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
-from django.test import Client
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
@@ -228,9 +226,7 @@ def test_snippets_are_those_of_the_first_model_for_all_unless_its_own_are_asked_
     assert server.n_asked == 6  # its documents; the same response is never paid twice
 
 
-def test_what_is_no_response_is_counted_and_never_paid_twice(
-    server: FakeServer, ada: Any, login: Callable[..., Client]
-) -> None:
+def test_what_is_no_response_is_counted_and_never_paid_twice(server: FakeServer, as_ada: Any) -> None:
     make_questions(4)
     bad = {1: Answer(" "), 2: Answer(refusal="I will not."), 3: Answer("It leav", finish_reason="length")}
     server.behaviour = lambda number, body: bad.get(number, Answer("Fine."))
@@ -243,15 +239,15 @@ def test_what_is_no_response_is_counted_and_never_paid_twice(
     assert set(Response.objects.values_list("text", flat=True)) == {"It leav", "Fine."}
     assert command("--system", "heron")["written"] == 0
     assert server.n_asked == 4
-    client, one = login(ada), JudgeRun.objects.get()
-    shown = client.get(reverse("benchmarks:judge-run", args=[one.uid])).text
+    one = JudgeRun.objects.get()
+    shown = as_ada.get(reverse("benchmarks:judge-run", args=[one.uid])).text
     assert "4 of 4 responses written" in shown
     assert "documents: full" in shown
-    rows = client.get(reverse("benchmarks:judge-run-answers", args=[one.uid])).text
+    rows = as_ada.get(reverse("benchmarks:judge-run-answers", args=[one.uid])).text
     assert reverse("benchmarks:response-detail", args=[Response.objects.get(text="Fine.").uid]) in rows
     assert "What about the ferry, part 4?" in rows
     page = flat(
-        client.get(reverse("benchmarks:response-detail", args=[Response.objects.get(text="Fine.").uid])).text
+        as_ada.get(reverse("benchmarks:response-detail", args=[Response.objects.get(text="Fine.").uid])).text
     )
     assert "from 85 words of its documents (full)" in page
 

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
@@ -129,9 +127,7 @@ def test_a_model_gets_documents_and_query_and_is_asked_once(server: FakeServer, 
     assert not Judge.objects.filter(name="heron").exists()
 
 
-def test_what_is_no_summary_is_kept_counted_and_never_asked_again(
-    server: FakeServer, ada: Any, login: Callable[..., Client]
-) -> None:
+def test_what_is_no_summary_is_kept_counted_and_never_asked_again(server: FakeServer, as_ada: Any) -> None:
     make_haystack(golds=tuple(((1, 2), (3,)) for _ in range(5)))
     bad = {
         1: Answer("%$ garbage, and no bullet"),
@@ -150,13 +146,13 @@ def test_what_is_no_summary_is_kept_counted_and_never_asked_again(
         "It cites what was not shown: 99.",
     }
     assert Summary.objects.count() == 4
-    client, one = login(ada), JudgeRun.objects.get()
-    shown = client.get(reverse("benchmarks:judge-run", args=[one.uid])).text
+    one = JudgeRun.objects.get()
+    shown = as_ada.get(reverse("benchmarks:judge-run", args=[one.uid])).text
     assert "5 of 5 summaries written" in shown
-    invalid = client.get(reverse("benchmarks:judge-run-answers", args=[one.uid]), {"only": "invalid"}).text
+    invalid = as_ada.get(reverse("benchmarks:judge-run-answers", args=[one.uid]), {"only": "invalid"}).text
     assert "It cites what was not shown: 99." in invalid
     assert "%$ garbage, and no bullet" in invalid
-    assert "heron" not in client.get(reverse("benchmarks:judges")).text
+    assert "heron" not in as_ada.get(reverse("benchmarks:judges")).text
     again = summarize("--system", "heron", "--haystack", "ferry")
     assert (again["written"], server.n_asked) == (0, 5)
 

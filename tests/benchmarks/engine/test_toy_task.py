@@ -6,7 +6,7 @@ The toy shortens summaries: a question whose answer is a text that is stored as 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from decimal import Decimal
@@ -14,7 +14,6 @@ from typing import Any
 
 import pytest
 from django.db.models import QuerySet
-from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
@@ -158,14 +157,14 @@ def test_an_answer_that_cannot_be_used_is_asked_for_once_more(
 
 
 def test_its_run_is_shown_paused_and_resumed_like_any_other(
-    server: FakeServer, judge: Judge, summaries: list[Summary], ada: Any, login: Callable[..., Client]
+    server: FakeServer, judge: Judge, summaries: list[Summary], as_ada: Any
 ) -> None:
     server.behaviour = lambda number, body: Answer("- Short.") if number == 1 else failing(401, "Wrong key.")
-    client, run = login(ada), request(judge, summaries)
+    run = request(judge, summaries)
     address = reverse("benchmarks:judge-run", args=[run.uid])
     judging.run_pending(run=run, clock=timezone.now)
     assert run.state == JudgeRun.State.PAUSED
-    shown = client.get(address).text
+    shown = as_ada.get(address).text
     assert "1 of 3 summaries shortened" in shown
     assert "Shortened summaries</dt><dd>1<" in shown
     assert "401: Wrong key." in shown
@@ -175,7 +174,7 @@ def test_its_run_is_shown_paused_and_resumed_like_any_other(
     assert judging.run_pending(run=run, clock=timezone.now).n_done == 1
     assert runs.resume_run(run=run)
     judging.run_pending(run=run, clock=timezone.now)
-    assert "3 of 3 summaries shortened" in client.get(address).text
+    assert "3 of 3 summaries shortened" in as_ada.get(address).text
     assert Summary.objects.filter(origin="generated").count() == 3
 
 

@@ -89,18 +89,18 @@ def test_the_command_has_it_with_a_dry_run_and_its_option(tmp_path: Path) -> Non
         run(str(path), "--team", "a" * 121)
 
 
-def test_the_page_has_it_with_its_field_and_the_worker_its_rows(ada: Any, login: Callable[..., Client]) -> None:
-    client, new = login(ada), reverse("benchmarks:import-new")
-    fields = client.get(new, {"format": "toy"}, headers={"HX-Request": "true"}).content.decode()
+def test_the_page_has_it_with_its_field_and_the_worker_its_rows(as_ada: Any) -> None:
+    new = reverse("benchmarks:import-new")
+    fields = as_ada.get(new, {"format": "toy"}, headers={"HX-Request": "true"}).content.decode()
     assert "Whose systems they are." in fields
     assert "Name of the imported judge" not in fields
     form = {"format": "toy", "file": SimpleUploadedFile("systems.txt", b"one\n")}
-    refused = client.post(new, form)
+    refused = as_ada.post(new, form)
     assert (refused.status_code, "Fill this in." in refused.content.decode()) == (422, True)
-    client.post(new, {**form, "file": SimpleUploadedFile("systems.txt", b"one\n"), "team": "a"})
+    as_ada.post(new, {**form, "file": SimpleUploadedFile("systems.txt", b"one\n"), "team": "a"})
     job = ImportJob.objects.get()
     assert (job.state, job.report["created"]) == ("checked", {"systems": 1})
-    shown = client.post(reverse("benchmarks:import-confirm", args=[job.uid]), follow=True).content.decode()
+    shown = as_ada.post(reverse("benchmarks:import-confirm", args=[job.uid]), follow=True).content.decode()
     assert "/systems/all/" in shown
     assert System.objects.get().summarizer == "a"
 
@@ -127,9 +127,9 @@ def test_errors_of_all_files_are_told_each_with_its_file(tmp_path: Path) -> None
     ]
 
 
-def test_a_format_is_for_those_with_its_permission(ada: Any, login: Callable[..., Client]) -> None:
+def test_a_format_is_for_those_with_its_permission(ada: Any, as_ada: Any, login: Callable[..., Client]) -> None:
     new = reverse("benchmarks:import-new")
-    assert 'value="labels"' in login(ada).get(new).content.decode()
+    assert 'value="labels"' in as_ada.get(new).content.decode()
     ada.groups.first().permissions.remove(
         ada.groups.first().permissions.get(codename="add_study", content_type__app_label="annotation")
     )

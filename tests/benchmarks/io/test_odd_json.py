@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
-from django.test import Client
 from django.urls import reverse
 
 from benchmarks.io.reading.problems import ImportFailed
@@ -39,15 +38,14 @@ def refusals(parse: Parse, text: str) -> list[str]:
 
 
 @pytest.fixture
-def upload(ada: Any, login: Callable[..., Client]) -> Callable[[str], str]:
+def upload(as_ada: Any) -> Callable[[str], str]:
     """Send a haystack file; gives the page that tells of it."""
-    client = login(ada)
 
     def send(text: str) -> str:
         form = {"format": "summhay", "judge": "published", "file": SimpleUploadedFile("t.json", text.encode())}
-        client.post(reverse("benchmarks:import-new"), form)
+        as_ada.post(reverse("benchmarks:import-new"), form)
         job = ImportJob.objects.latest("pk")
-        return str(client.get(reverse("benchmarks:import-job", args=[job.uid])).content.decode())
+        return str(as_ada.get(reverse("benchmarks:import-job", args=[job.uid])).content.decode())
 
     return send
 

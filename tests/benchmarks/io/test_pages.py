@@ -57,54 +57,50 @@ def step(post: str, job: ImportJob) -> str:
     return reverse(f"benchmarks:import-{post}", args=[job.uid])
 
 
-def test_a_file_is_checked_then_confirmed_then_there(ada: Any, login: Login, uploads: Path) -> None:
-    client = login(ada)
-    response = send(client, topic_json(unknown_scores=3), dataset="harbours", judge="their judge")
+def test_a_file_is_checked_then_confirmed_then_there(ada: Any, as_ada: Any, uploads: Path) -> None:
+    response = send(as_ada, topic_json(unknown_scores=3), dataset="harbours", judge="their judge")
     job = ImportJob.objects.get()
     assert response["Location"] == step("job", job)
-    page = client.get(step("job", job)).content.decode()
+    page = as_ada.get(step("job", job)).content.decode()
     assert "What would be imported" in page
     assert "6 times, as in" in page
     assert (job.state, Haystack.objects.count()) == ("checked", 0)
-    assert client.post(step("confirm", job)).status_code == 302
+    assert as_ada.post(step("confirm", job)).status_code == 302
     job.refresh_from_db()
     assert (job.state, job.report["created"]["documents"]) == ("done", 12)
     haystack = Haystack.objects.get()
     assert (haystack.dataset, haystack.metadata["source_name"]) == ("harbours", "topic_harbour")
     assert Judge.objects.get().name == "their judge"
     assert AuditEvent.objects.get(action="corpus.imported").actor == ada
-    assert "Open “The rebuilding of a small harbour”" in client.get(step("job", job)).content.decode()
+    assert "Open “The rebuilding of a small harbour”" in as_ada.get(step("job", job)).content.decode()
     assert list(uploads.iterdir()) == []
 
 
-def test_a_file_with_errors_is_refused_in_sentences_and_thrown_away(ada: Any, login: Login, uploads: Path) -> None:
+def test_a_file_with_errors_is_refused_in_sentences_and_thrown_away(as_ada: Any, uploads: Path) -> None:
     value = topic_json()
     value["documents"][3]["document_text"] = ""
-    client = login(ada)
-    send(client, value)
+    send(as_ada, value)
     job = ImportJob.objects.get()
-    page = client.get(step("job", job)).content.decode()
+    page = as_ada.get(step("job", job)).content.decode()
     assert "1 error. Nothing was imported." in page
     assert "documents[3].document_text: expected a text that is not empty, got an empty text." in page
-    assert client.post(step("confirm", job)).status_code == 302
+    assert as_ada.post(step("confirm", job)).status_code == 302
     job.refresh_from_db()
     assert job.state == "failed"
     assert list(uploads.iterdir()) == []
 
 
 @pytest.mark.parametrize("data", [b"{", b"\xff\xfe", b"[]", b"<html>", b"import os"])
-def test_what_is_no_haystack_is_never_run_and_always_explained(data: bytes, ada: Any, login: Login) -> None:
-    client = login(ada)
-    send(client, data)
-    page = client.get(step("job", ImportJob.objects.get())).content.decode()
+def test_what_is_no_haystack_is_never_run_and_always_explained(data: bytes, as_ada: Any) -> None:
+    send(as_ada, data)
+    page = as_ada.get(step("job", ImportJob.objects.get())).content.decode()
     assert "the file: expected " in page
 
 
-def test_a_file_sent_again_is_all_unchanged(ada: Any, login: Login) -> None:
-    client = login(ada)
+def test_a_file_sent_again_is_all_unchanged(as_ada: Any) -> None:
     for _time in range(2):
-        send(client, topic_json())
-        client.post(step("confirm", ImportJob.objects.first()))
+        send(as_ada, topic_json())
+        as_ada.post(step("confirm", ImportJob.objects.first()))
     job = ImportJob.objects.all()[0]
     assert (job.report["unchanged"]["verdicts"], job.report["created"]["verdicts"]) == (24, 0)
     assert Haystack.objects.count() == 1
@@ -120,20 +116,16 @@ def test_a_file_sent_again_is_all_unchanged(ada: Any, login: Login) -> None:
         ({"judge": ""}, "Fill this in."),
     ],
 )
-def test_a_wrong_form_is_given_back_with_a_message(
-    fields: dict[str, Any], message: str, ada: Any, login: Login
-) -> None:
-    response = send(login(ada), topic_json(), **fields)
+def test_a_wrong_form_is_given_back_with_a_message(fields: dict[str, Any], message: str, as_ada: Any) -> None:
+    response = send(as_ada, topic_json(), **fields)
     assert response.status_code == 422
     assert message in response.content.decode()
     assert not ImportJob.objects.exists()
 
 
-def test_an_upload_over_the_limit_is_refused_while_it_arrives(
-    ada: Any, login: Login, settings: Any, uploads: Path
-) -> None:
+def test_an_upload_over_the_limit_is_refused_while_it_arrives(as_ada: Any, settings: Any, uploads: Path) -> None:
     settings.UPLOAD_LIMIT_BYTES = 3 * 1024 * 1024
-    response = send(login(ada), b" " * (4 * 1024 * 1024))
+    response = send(as_ada, b" " * (4 * 1024 * 1024))
     assert response.status_code == 422
     assert "The file is too large: at most 3.0 MB can be uploaded." in response.content.decode()
     assert not uploads.exists()
@@ -182,23 +174,22 @@ def test_the_name_of_a_file_cannot_lead_out_of_the_folder(ada: Any, now: datetim
 
 
 def test_a_large_file_is_the_worker_s_and_the_page_polls_until_it_is_done(
-    ada: Any, login: Login, monkeypatch: pytest.MonkeyPatch
+    as_ada: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     messages: list[tuple[Any, ...]] = []
     monkeypatch.setattr(jobs, "INLINE_BYTES", 10)
     monkeypatch.setattr("benchmarks.io.pages.enqueue", lambda *call: messages.append(call))
-    client = login(ada)
-    send(client, topic_json())
+    send(as_ada, topic_json())
     job = ImportJob.objects.get()
     assert (job.state, messages) == ("uploaded", [("benchmarks.io.tasks.run_import", str(job.uid))])
-    fragment = client.get(step("job", job), headers={"HX-Request": "true"})
+    fragment = as_ada.get(step("job", job), headers={"HX-Request": "true"})
     assert fragment.status_code == 200
     assert re.search(r'hx-trigger="every \d+s"', fragment.content.decode())
     run_import(str(job.uid))
-    last = client.get(step("job", job), headers={"HX-Request": "true"})
+    last = as_ada.get(step("job", job), headers={"HX-Request": "true"})
     assert last.status_code == 286
     assert "hx-trigger" not in last.content.decode()
-    client.post(step("confirm", job))
+    as_ada.post(step("confirm", job))
     assert len(messages) == 2
     assert not Haystack.objects.exists()
     run_import(str(job.uid))
@@ -232,18 +223,17 @@ def test_a_step_is_never_taken_by_two_workers_and_a_dead_worker_is_replaced(ada:
     assert advance(uid=job.uid, clock=lambda: later) is None
 
 
-def test_confirming_twice_imports_once(ada: Any, login: Login) -> None:
-    client = login(ada)
-    send(client, topic_json())
+def test_confirming_twice_imports_once(as_ada: Any) -> None:
+    send(as_ada, topic_json())
     job = ImportJob.objects.get()
-    client.post(step("confirm", job))
-    page = client.post(step("confirm", job), follow=True).content.decode()
+    as_ada.post(step("confirm", job))
+    page = as_ada.post(step("confirm", job), follow=True).content.decode()
     assert "not waiting to be imported" in page
     assert AuditEvent.objects.filter(action="corpus.imported").count() == 1
 
 
 def test_work_that_breaks_off_says_so_and_nothing_is_imported(
-    ada: Any, now: datetime, login: Login, monkeypatch: pytest.MonkeyPatch
+    ada: Any, as_ada: Any, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = stored(topic_json(), actor=ada, now=now)
     advance(uid=job.uid, clock=lambda: now)
@@ -254,7 +244,7 @@ def test_work_that_breaks_off_says_so_and_nothing_is_imported(
 
     monkeypatch.setattr("benchmarks.io.haystacks.HaystackPlan.write", fail)
     run_import(str(job.uid))
-    page = login(ada).get(step("job", job)).content.decode()
+    page = as_ada.get(step("job", job)).content.decode()
     assert "Processing this file failed" in page
     assert "boom" not in page
     assert not Haystack.objects.exists()
@@ -282,45 +272,42 @@ def test_a_file_that_nobody_confirms_is_forgotten_after_a_week(ada: Any, now: da
     assert list(uploads.iterdir()) == []
 
 
-def test_a_file_can_be_discarded(ada: Any, login: Login, uploads: Path) -> None:
-    client = login(ada)
-    send(client, topic_json())
-    assert client.post(step("discard", ImportJob.objects.get())).status_code == 302
+def test_a_file_can_be_discarded(as_ada: Any, uploads: Path) -> None:
+    send(as_ada, topic_json())
+    assert as_ada.post(step("discard", ImportJob.objects.get())).status_code == 302
     assert not ImportJob.objects.exists()
     assert list(uploads.iterdir()) == []
 
 
 @pytest.mark.parametrize("name", ["job", "confirm", "discard"])
 def test_a_file_is_its_sender_s_and_the_admin_s(
-    name: str, ada: Any, ben: Any, eve: Any, now: datetime, login: Login, client: Client
+    name: str, ada: Any, as_ben: Any, as_eve: Any, now: datetime, login: Login, client: Client
 ) -> None:
     job = stored(topic_json(), actor=ada, now=now)
     advance(uid=job.uid, clock=lambda: now)
     other = login(make_user("flo", "researcher"))
     verb = "get" if name == "job" else "post"
     assert getattr(other, verb)(step(name, job)).status_code == 404
-    assert getattr(login(ben), verb)(step(name, job)).status_code == 403
+    assert getattr(as_ben, verb)(step(name, job)).status_code == 403
     assert getattr(client, verb)(step(name, job))["Location"].startswith("/login/")
-    assert getattr(login(eve), verb)(step(name, job)).status_code in {200, 302}
+    assert getattr(as_eve, verb)(step(name, job)).status_code in {200, 302}
 
 
 def test_the_page_lists_one_s_own_files_at_a_fixed_cost(
-    ada: Any, ben: Any, now: datetime, login: Login, django_assert_max_num_queries: DjangoAssertNumQueries
+    ada: Any, as_ada: Any, ben: Any, now: datetime, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     for number in range(5):
         stored(topic_json(), actor=ada, now=now, file_name=f"mine{number}.json")
     stored(topic_json(), actor=ben, now=now, file_name="theirs.json")
-    client = login(ada)
     with django_assert_max_num_queries(7):
-        page = client.get(reverse(NEW)).content.decode()
+        page = as_ada.get(reverse(NEW)).content.decode()
     assert "mine4.json" in page
     assert "theirs.json" not in page
 
 
-def test_every_format_has_an_example_that_imports(ada: Any, login: Login) -> None:
-    client = login(ada)
-    response = client.get(reverse("benchmarks:format-example", args=["summhay"]))
+def test_every_format_has_an_example_that_imports(as_ada: Any) -> None:
+    response = as_ada.get(reverse("benchmarks:format-example", args=["summhay"]))
     example = b"".join(response.streaming_content)
-    send(client, example)
+    send(as_ada, example)
     assert ImportJob.objects.get().state == "checked"
-    assert client.get(reverse("benchmarks:format-example", args=["xml"])).status_code == 404
+    assert as_ada.get(reverse("benchmarks:format-example", args=["xml"])).status_code == 404

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -48,19 +47,16 @@ def test_probabilities_come_out_as_they_went_in(now: datetime) -> None:
     assert all("probabilities" not in row for row in again[1:])
 
 
-def test_a_title_is_shown_without_marks_of_markdown_and_exported_with_them(
-    now: datetime, ada: Any, login: Callable[[Any], Any]
-) -> None:
+def test_a_title_is_shown_without_marks_of_markdown_and_exported_with_them(now: datetime, as_ada: Any) -> None:
     value = topic_json()
     value["topic"] = "**The rebuilding** of a *small* harbour"
     value["documents"][0]["title"] = "**Minutes** of the council"
     haystack = imported(value, now)
-    client = login(ada)
     address = reverse("benchmarks:haystack-detail", args=[haystack.uid])
-    for page in (client.get(reverse("benchmarks:corpora")), client.get(address)):
+    for page in (as_ada.get(reverse("benchmarks:corpora")), as_ada.get(address)):
         assert "The rebuilding of a small harbour" in page.text
         assert "**" not in page.text
-    assert "Minutes of the council" in client.get(address).text
+    assert "Minutes of the council" in as_ada.get(address).text
     topic = topic_of(haystack)
     assert (topic.title, topic.documents[0].title) == (value["topic"], value["documents"][0]["title"])
     assert "source_title" not in topic.metadata
@@ -77,11 +73,9 @@ def test_the_published_file_comes_out_as_it_went_in(published: Path, now: dateti
     assert topic_of(Haystack.objects.get()) == topic
 
 
-def test_importing_an_export_changes_nothing_and_elsewhere_makes_the_same(
-    now: datetime, ada: Any, login: Callable[[Any], Any]
-) -> None:
+def test_importing_an_export_changes_nothing_and_elsewhere_makes_the_same(now: datetime, as_ada: Any) -> None:
     haystack = imported(topic_json(), now)
-    response = login(ada).get(reverse("benchmarks:haystack-download", args=[haystack.uid]))
+    response = as_ada.get(reverse("benchmarks:haystack-download", args=[haystack.uid]))
     assert response["Content-Disposition"] == 'attachment; filename="topic_harbour.json"'
     data = b"".join(response.streaming_content)
     again = summhay.parse(io.BytesIO(data), name="other")
@@ -94,9 +88,9 @@ def test_importing_an_export_changes_nothing_and_elsewhere_makes_the_same(
     assert Haystack.objects.get().content_sha256 == version
 
 
-def test_a_download_is_an_exposure(now: datetime, ada: Any, login: Callable[[Any], Any]) -> None:
+def test_a_download_is_an_exposure(now: datetime, ada: Any, as_ada: Any) -> None:
     haystack = imported(topic_json(), now)
-    login(ada).get(reverse("benchmarks:haystack-download", args=[haystack.uid]))
+    as_ada.get(reverse("benchmarks:haystack-download", args=[haystack.uid]))
     assert Exposure.objects.filter(user=ada, haystack=haystack).count() == 1
 
 
