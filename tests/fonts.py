@@ -37,9 +37,9 @@ def unicode_range() -> str:
 
 def make(source: Path, target: Path, family: str, limits: dict[str, Any]) -> None:
     """Write one font as woff2: instanced, cut and renamed."""
-    from fontTools import subset  # type: ignore[import-not-found]
-    from fontTools.ttLib import TTFont  # type: ignore[import-not-found]
-    from fontTools.varLib import instancer  # type: ignore[import-not-found]
+    from fontTools import subset
+    from fontTools.ttLib import TTFont
+    from fontTools.varLib import instancer
 
     whole = BytesIO()
     instancer.instantiateVariableFont(TTFont(source), limits).save(whole)

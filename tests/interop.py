@@ -51,10 +51,7 @@ class Demo:
 
     def studies(self) -> dict[str, str]:
         """The kind of each study by its name."""
-        studies: dict[str, str] = self.told(
-            "from annotation.models import Study", "dict(Study.objects.values_list('name', 'kind'))"
-        )
-        return studies
+        return self.told("from annotation.models import Study", "dict(Study.objects.values_list('name', 'kind'))")
 
     def written(self, name: str, *words: str) -> Path:
         """The folder in the zip that a command writes."""

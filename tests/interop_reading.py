@@ -40,7 +40,6 @@ def inspect(root: Path) -> Iterator[str]:
         log = read_eval_log(str(path))
         assert log.status == "success"
         assert log.samples
-        assert log.results is not None
         assert log.results.total_samples == len(log.samples)
         name = path.stem.split("_")[1]
         [scores] = [each for each in (root / "scores").glob("*.jsonl") if each.stem.replace("_", "-") == name]

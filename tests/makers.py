@@ -201,7 +201,6 @@ def make_assignment(
             subtopic = haystack.subtopics.get(number=1)
         else:
             subtopic = study.writing_plan.subtopics.order_by("haystack", "number").first()
-    assert subtopic is not None
     if study is not None:
         _join(study, annotator_of(annotator), now)
     if with_consent:
@@ -368,8 +367,7 @@ def imported_annotator(label: str, *, study: Study, now: datetime) -> Annotator:
     """An annotator without an account, as imports make them; the same for the same label."""
     known = study.memberships.filter(annotator__label=label, annotator__user=None).select_related("annotator")
     if (member := known.first()) is not None:
-        annotator: Annotator = member.annotator
-        return annotator
+        return member.annotator
     annotator = Annotator.objects.create(label=label, is_active=False, created_at=now)
     number = study.memberships.count() + 1
     Membership.objects.create(study=study, annotator=annotator, number=number, joined_at=now)

@@ -15,5 +15,4 @@ def rows_shown(client: Any, url: str, table: str, **query: str) -> list[Row]:
     """The rows of the table with this key; names of parameters have “_” for “-”."""
     asked = {name.replace("_", "-"): value for name, value in query.items()}
     found = client.get(url, asked).context["sheet"].table(table)
-    rows: list[Row] = list(sorted_table(found, QueryDict(urlencode(asked))).data)
-    return rows
+    return list(sorted_table(found, QueryDict(urlencode(asked))).data)

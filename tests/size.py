@@ -98,7 +98,7 @@ def _net(text: str, tree: ast.Module) -> int:
     for node in ast.walk(tree):
         is_text = isinstance(node, ast.Expr) and isinstance(getattr(node.value, "value", None), str)
         if is_text or isinstance(node, ast.Import | ast.ImportFrom):
-            left_out |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))  # type: ignore[attr-defined]
+            left_out |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     return len(lines) - len(left_out)
 
 

@@ -166,7 +166,7 @@ def _flat(text: str) -> str:
 def marking(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[str]]:
     """Mark what is translated; gives what was asked for, as keys of a catalog."""
     asked: set[str] = set()
-    backend = translation._trans  # type: ignore[attr-defined]
+    backend = translation._trans
 
     def marked(real: Callable[..., str], n_contexts: int) -> Callable[..., str]:
         def translate(*args: Any) -> str:

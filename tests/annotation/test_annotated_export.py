@@ -35,8 +35,7 @@ def table_1(*scope: str) -> dict[str, Any]:
 
 def exported(study: Study, path: Path, *options: str) -> list[dict[str, Any]]:
     output_of("export_dataset", BENCHMARK, "--study", study.name, "--out", path, *options)
-    rows: list[dict[str, Any]] = json.loads(path.read_text())
-    return rows
+    return json.loads(path.read_text())
 
 
 def forget_everything() -> None:

@@ -231,7 +231,6 @@ def test_a_task_never_stands_in_its_own_way_even_after_it_began(ben: Any, now: d
 def test_of_two_waiting_tasks_on_a_haystack_the_first_to_start_blocks_the_other(ben: Any, now: datetime) -> None:
     first = make_assignment(annotator=ben)
     study = first.study
-    assert study is not None
     second = make_assignment(study=study, annotator=ben, subtopic=study.writing_plan.subtopics.get(number=2))
     assigning.ensure_still_eligible(assignment=second, now=now)
     make_session(assignment=first, state="running")
@@ -256,7 +255,6 @@ def test_practice_comes_first_where_there_is_a_practice_corpus(ben: Any, now: da
         assigning.ensure_still_eligible(assignment=task, now=now)
     assert refused.value.codes == {Code.NO_PRACTICE}
     practice = assigning.practice_assignment(annotator=annotator_of(ben), now=now)
-    assert practice is not None
     assert practice == assigning.practice_assignment(annotator=annotator_of(ben), now=now)
     assigning.ensure_still_eligible(assignment=practice, now=now)
     Assignment.objects.filter(pk=practice.pk).update(state="done")
@@ -272,7 +270,6 @@ def test_a_practice_task_shows_what_three_minutes_suffice_to_read(ben: Any, now:
         key="tryout", is_practice=True, n_documents=8, words_per_document=200, golds=[[list(range(1, 9))]]
     )
     practice = assigning.practice_assignment(annotator=annotator_of(ben), now=now)
-    assert practice is not None
     assert practice.n_words == 400
 
 

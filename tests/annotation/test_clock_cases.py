@@ -264,7 +264,7 @@ def test_every_transition_is_a_no_op_when_already_there(verb: str) -> None:
 @pytest.mark.parametrize("wrong", [{"limit_ms": 0}, {"mark_every_ms": 0}, {"lease_ms": 0}, {"grace_ms": -1}])
 def test_a_clock_without_a_positive_limit_interval_or_lease_is_refused(wrong: dict[str, int]) -> None:
     with pytest.raises(ValueError, match="must be positive"):
-        replace(TWO_HOURS, **wrong)  # type: ignore[arg-type]
+        replace(TWO_HOURS, **wrong)
 
 
 @settings(deadline=None)

@@ -36,8 +36,7 @@ COPIED = "- In part 1, every day the ferry leaves at six in the morning [1]"
 
 
 def report(*arguments: str) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json_of("report", "context", *arguments)
-    return found
+    return json_of("report", "context", *arguments)
 
 
 def ranked(subtopic: Subtopic, retriever: str, scores: dict[int, float], **fields: Any) -> None:
@@ -92,7 +91,6 @@ def test_a_single_document_has_but_one_order() -> None:
     subtopic = make_haystack(n_documents=1, golds=[[[1]]]).subtopics.get()
     summary = summary_of(subtopic)
     wanted = shown_orders(Summary.objects.all())[summary.pk]
-    assert wanted is not None
     assert wanted.order == (1,)
 
 
@@ -112,7 +110,6 @@ def test_what_was_generated_here_says_what_it_was_shown() -> None:
         created_at=summary.created_at,
     )
     wanted = shown_orders(Summary.objects.all())[summary.pk]
-    assert wanted is not None
     assert (wanted.order, wanted.visible_words) == ((5, 1, 3), 80)
     assert sum(compute([wanted])[wanted].text.sentences) > 0
 

@@ -59,8 +59,7 @@ def page_of(client: Client, study: Study) -> str:
 
 
 def corrected(*arguments: str) -> list[dict[str, Any]]:
-    rows: list[dict[str, Any]] = json_of("report", "judges", "--full", *arguments)["corrected"]
-    return rows
+    return json_of("report", "judges", "--full", *arguments)["corrected"]
 
 
 def declare(client: Client, study: Study, answer: str) -> int:

@@ -42,13 +42,10 @@ def test_what_everybody_gets_is_counted_for_everybody() -> None:
     takes = estimate(
         SIZES, 3.0, QueryDict("overlap=10&overlap_unit=percent&annotators=1&annotators=2&annotators=3")
     )
-    assert takes is not None
     assert (takes.n_tasks, takes.design.is_open) == (180 + 3 * 20, False)
     by_number = estimate(SIZES, 3.0, QueryDict("overlap=20&overlap_unit=number&people_per_item=1"))
-    assert by_number is not None
     assert (by_number.n_tasks, by_number.design.is_open) == (200, True)
     control = estimate(SIZES, 1.0, QueryDict("people_per_question=1&control_percent=10&hourly_rate=30"))
-    assert control is not None
     assert control.cost == Decimal("100.00")
 
 
@@ -116,7 +113,6 @@ def test_key_points_of_the_control_group_and_attention_checks_are_announced_as_t
 def test_a_share_for_everyone_and_training_are_counted_as_they_are_assigned() -> None:
     sent = "overlap=10&overlap_unit=percent&annotators=1&annotators=2&n_training=2&n_gold=1"
     takes = estimate(Sizes(12, 12, 3), 4.0, QueryDict(sent))
-    assert takes is not None
     assert takes.n_tasks == 10 + 2 * 2 + 2 * 3  # a share is rounded up
 
 
@@ -219,7 +215,6 @@ def test_nothing_is_expected_where_nothing_is_known(ada: Any) -> None:
     measured = Measured(10, 1.0, 2, 2)
     assert planning.outlook("linking", measured, published=None, user=ada, now=NOW) is None
     nothing = planning.outlook("linking", None, published=None, user=ada, now=NOW)
-    assert nothing is not None
     assert nothing.half is None
 
 

@@ -63,7 +63,6 @@ def asked(server: FakeServer, judge: Judge, summary: Summary) -> list[list[dict[
         judge=judge, task="coverage", subjects=[summary], reason="test", now=timezone.now(),
         options=judging.ModelOptions(concurrency=1),
     )  # fmt: skip
-    assert run is not None
     judging.run_pending(run=run, clock=timezone.now)
     return [body["messages"] for body in server.bodies]
 

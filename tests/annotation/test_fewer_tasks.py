@@ -142,7 +142,6 @@ def test_a_writing_task_that_is_withdrawn_or_passed_on_is_told_to_who_stays(
 
 def test_the_notice_is_taken_away_only_by_posting(ben: Any, as_ben: Any) -> None:
     study = make_session(annotator=ben).assignment.study
-    assert study is not None
     assert as_ben.get(reverse("annotation:fewer-read", args=[study.uid])).status_code == 405
 
 

@@ -116,7 +116,6 @@ def test_texts_that_come_back_count_once_and_those_of_elsewhere_stand_apart(
     Summary.objects.filter(origin=Summary.Origin.SESSION).delete()  # as where nobody wrote
     judge = versions.default_judge(now=now)
     run = judging.request_run(judge=judge, subjects=Summary.objects.all(), reason="test", now=now)
-    assert run is not None
     judging.run_pending(run=run, clock=lambda: now)
     found, entries = scored_summaries(haystacks=Haystack.objects.all(), judge=judge)
     assert set(entries) == {"vector_model-a · full-ctxt", "people (imported) · oracle"}

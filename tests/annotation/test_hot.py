@@ -77,7 +77,6 @@ def test_a_task_is_read_with_item_text_study_and_plan_by_one_query(
     with django_assert_num_queries(1):
         found = hot.task_of(user_id=ben.pk, uid=task.uid)
     expected = LabelTask.objects.select_related("item__summary", "study").get(pk=task.pk)
-    assert found is not None
     assert same(found, expected)
     with django_assert_num_queries(0):
         assert same(found.item, expected.item)

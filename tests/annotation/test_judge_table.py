@@ -56,7 +56,7 @@ def names(client: Client, study: Study, **query: Any) -> list[str]:
 
 def table(client: Client, study: Study, **query: Any) -> list[dict[str, str]]:
     response = client.get(address(study, "judges.csv"), query)
-    return list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))  # type: ignore[attr-defined]
+    return list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))
 
 
 def heads(html: str) -> list[str]:
@@ -112,7 +112,6 @@ def test_judges_are_hidden_from_every_table_and_file(as_ada: Any, study: Study) 
 
 def test_the_file_has_a_row_for_each_judge_with_all_figures(as_ada: Any, study: Study) -> None:
     report = stored(study).judges
-    assert report is not None
     rows = {row["judge"]: row for row in table(as_ada, study)}
     assert set(rows) == {"People among themselves", "Ceiling", *JUDGES}
     for one in report.rows:
@@ -141,9 +140,7 @@ def test_the_table_downloads_as_latex(as_ada: Any, study: Study) -> None:
     assert rf"\label{{tab:{slugify(name)}-judges}}" in text
     assert text.startswith("% able is not approved")
     report = stored(study).judges
-    assert report is not None
     stat = report.rows[0].stats["pearson"]
-    assert stat.value is not None
     assert rf"{stat.value:.3f} {{\scriptsize ({stat.low:.3f}--{stat.high:.3f})$\dagger$}}" in text
     wide = b"".join(as_ada.get(address(study, "judges.tex"), {"judges-columns": "1"}).streaming_content)
     assert b"Spearman" in wide
@@ -170,7 +167,7 @@ def test_a_published_cost_is_entered_and_shown_as_published(
     shown = as_ada.post(cost, {"published_cost": "12.5"}, follow=True).text
     assert 'value="12.5000"' in shown
     row = next(one for one in judges(as_ada, study) if one.names[0] == "brisk")
-    assert (row.number("cost"), row.value("cost").method) == (12.5, "as published")  # type: ignore[union-attr]
+    assert (row.number("cost"), row.value("cost").method) == (12.5, "as published")
     assert re.search(
         r"12\.50</span>\s*<span class=\"interval\">published", as_ada.get(address(study), {"view": "judges"}).text
     )

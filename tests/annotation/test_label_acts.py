@@ -58,8 +58,7 @@ class Desk:
     def undo(self, position: int, op_id: str = "", **more: str) -> dict[str, Any]:
         told = self.client.post(self.url("undo", position), {"op_id": op_id, **more}, headers=JSON)
         assert told.status_code == 200
-        found: dict[str, Any] = told.json()
-        return found
+        return told.json()
 
     def skip(self, position: int, reason: str = "I cannot judge it") -> None:
         assert self.client.post(self.url("skip", position), {"reason": reason}, headers=JSON).status_code == 200

@@ -98,7 +98,7 @@ def test_somebody_new_shares_what_nobody_opened_and_begun_work_stays(
 def test_summaries_added_later_come_after_the_earlier_ones(ben: Any, cleo: Any, ada: Any, now: datetime) -> None:
     study = big_study(ben, cleo)
     before = dict(study.label_tasks.values_list("uid", "position"))
-    subtopic = Summary.objects.first().subtopic  # type: ignore[union-attr]
+    subtopic = Summary.objects.first().subtopic
     choosing.add_summaries(
         study=study, summaries=[make_summary(subtopic=subtopic, system="late")], by=ada, now=now
     )
@@ -135,7 +135,7 @@ def source(ben: Any, cleo: Any, now: datetime) -> Study:
             for at in range(len(insights_of(task))):
                 say(task, "full", 3, at=at, now=now)
     odd = study.label_tasks.filter(annotator=annotator_of(cleo)).order_by("item").first()
-    say(odd, "none", now=now)  # type: ignore[arg-type]
+    say(odd, "none", now=now)
     return study
 
 

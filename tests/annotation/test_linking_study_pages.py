@@ -166,7 +166,7 @@ def test_training_and_gold_stand_on_agreed_answers_of_another_study(
 
 def test_people_and_summaries_are_added_later(study: Study, as_ada: Any, ben: Any, dot: Any) -> None:
     more = reverse("annotation:study-annotators", args=[study.uid])
-    subtopic = Summary.objects.first().subtopic  # type: ignore[union-attr]
+    subtopic = Summary.objects.first().subtopic
     late = make_summary(subtopic=subtopic, system="late")
     upload = SimpleUploadedFile("list.txt", str(late.uid).encode())
     as_ada.post(more, {"action": "items", "way": "list", "list_file": upload})
@@ -204,14 +204,14 @@ def test_labels_download_as_rows_that_can_be_analysed(
     choose(as_ben, task, "full", 3)
     choose(as_ben, task, "partial", 4)
     address = reverse("annotation:study-labels", args=[study.uid, "csv"])
-    rows = list(csv.DictReader(io.StringIO(b"".join(as_ada.get(address)).decode())))  # type: ignore[arg-type]
+    rows = list(csv.DictReader(io.StringIO(b"".join(as_ada.get(address)).decode())))
     assert [(row["annotator"], row["label"], row["lines"]) for row in rows] == [("annotator1", "partial", "4")]
     label = CoverageLabel.objects.select_related("insight", "summary").get(is_current=True)
     assert rows[0]["insight_text"] == label.insight.text
     assert rows[0]["bullet_text"] == label.summary.lines[3]
     assert Exposure.objects.filter(user=ada, haystack=label.summary.haystack).exists()
-    history = b"".join(as_ada.get(address, {"history": "1"})).decode()  # type: ignore[arg-type]
+    history = b"".join(as_ada.get(address, {"history": "1"})).decode()
     assert len(history.splitlines()) == 3
     assert "Ben" not in history
-    lines = b"".join(as_ada.get(reverse("annotation:study-labels", args=[study.uid, "jsonl"])))  # type: ignore[arg-type]
+    lines = b"".join(as_ada.get(reverse("annotation:study-labels", args=[study.uid, "jsonl"])))
     assert json.loads(lines)["lines"] == [4]

@@ -51,7 +51,7 @@ def printed(*arguments: str) -> str:
 def body(client: Client, address: str) -> bytes:
     response = client.get(address)
     assert response.status_code == 200, address
-    return b"".join(response.streaming_content) if response.streaming else response.content  # type: ignore[attr-defined]
+    return b"".join(response.streaming_content) if response.streaming else response.content
 
 
 def table(client: Client, address: str) -> list[dict[str, str]]:
@@ -115,7 +115,7 @@ def on_leaderboard(client: Client) -> Iterator[tuple[str, float]]:
     ]
     yield "leaderboard CSV", float(csv_row["value"])
     latex = body(client, f"{PAGE}files/leaderboard.latex").decode()
-    yield "leaderboard LaTeX", float(re.search(r"people & oracle & (?:[^&]*&){2} (\d+\.\d)", latex)[1])  # type: ignore[index]
+    yield "leaderboard LaTeX", float(re.search(r"people & oracle & (?:[^&]*&){2} (\d+\.\d)", latex)[1])
     [line] = [one for one in printed("leaderboard", *JUDGE, "--people", "--format", "markdown").splitlines()
               if one.startswith("| people")]  # fmt: skip
     yield "leaderboard console", float(line.split("|")[5])

@@ -185,11 +185,9 @@ def test_a_study_whose_forms_are_not_apart_cannot_open_and_says_why(ada: Any, be
 
 def test_all_documents_of_a_haystack_leave_nothing_apart(forms_study: Study) -> None:
     forms = forms_of(forms_study)
-    assert forms is not None
     assert len(forms.apart) == 2
     forms_study.writing_plan.setting = "full"
     forms = forms_of(forms_study)
-    assert forms is not None
     assert forms.apart == frozenset()
 
 
@@ -299,7 +297,6 @@ def test_each_subtopic_of_a_half_of_a_pack_is_apart_from_each_of_the_other(tmp_p
     study = make_writing_study(haystack=first, annotators=[ben], parallel_forms=True)
     study.writing_plan.subtopics.add(*second.subtopics.all())
     forms = forms_of(study)
-    assert forms is not None
     number = dict(study.writing_plan.subtopics.values_list("pk", "number"))
     half = {place: subtopic.form for place, subtopic in enumerate(pack().subtopics, 1)}
     assert {(number[a], number[b]) for a, b in forms.apart} == {

@@ -89,7 +89,6 @@ def test_the_error_of_kappa_is_that_of_the_worked_example() -> None:
         clusters=range(8),
     )  # fmt: skip
     error = randolph_error(ratings)
-    assert error is not None
     assert (error.se, error.df) == pytest.approx((0.1410, 7), abs=5e-5)
     kappa = randolph_kappa(ratings).value
     assert kappa is not None
@@ -99,7 +98,6 @@ def test_the_error_of_kappa_is_that_of_the_worked_example() -> None:
 def test_two_raters_have_an_error_over_clusters_only_and_one_has_none() -> None:
     rows = [{"a": "x", "b": "x"}, {"a": "x", "b": "y"}, {"a": "y", "b": "y"}, {"a": "y", "b": "y"}]
     two = randolph_error(Ratings.from_rows(rows, categories=("x", "y"), clusters=range(4)))
-    assert two is not None
     assert two.of_people == 0
     assert two.of_clusters > 0
     alone = [{"a": row["a"]} for row in rows]
@@ -128,7 +126,6 @@ def test_linking_is_planned_by_the_published_labels() -> None:
     alike = (between - within) / (between + (size - 1) * within)
     assert same.mean() == pytest.approx(0.67, abs=0.01)
     assert 0 <= alike <= 0.03
-    assert COVERAGE.published is not None
     planned, measured = COVERAGE.published.of(30.0).items, float(means.var(ddof=1)) * 1.5**2
     assert planned == pytest.approx(measured, rel=0.35)
     assert COVERAGE.published.of(1.0) == variances_of_agreement(0.67, q=3, size=1.0, alike=0.01)

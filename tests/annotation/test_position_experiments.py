@@ -74,13 +74,11 @@ def heron(server: FakeServer, **values: Any) -> Judge:
 
 
 def summarize(*arguments: str, name: str = "heron") -> dict[str, Any]:
-    found: dict[str, Any] = json_of("summarize", "--system", name, "--haystack", "news", *arguments)
-    return found
+    return json_of("summarize", "--system", name, "--haystack", "news", *arguments)
 
 
 def report() -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = json_of("report", "experiments", "--haystack", "news")
-    return found
+    return json_of("report", "experiments", "--haystack", "news")
 
 
 def shown_to(order: str) -> list[Draft]:

@@ -98,7 +98,7 @@ def test_own_keys_stand_on_buttons_and_in_the_guidelines_and_scripts_know_them(b
     assert re.search(r"yes\s*<kbd>g</kbd>", page)
     assert re.search(r"no\s*<kbd>y</kbd>", page)
     assert "<kbd>z</kbd>" in page
-    config = json.loads(re.search(r'data-config="([^"]+)"', page)[1].replace("&quot;", '"'))  # type: ignore[index]
+    config = json.loads(re.search(r'data-config="([^"]+)"', page)[1].replace("&quot;", '"'))
     assert config["keys"] == {"y": "n", "n": "", "u": "", "g": "y", "z": "u"}
     keys_page(as_ben, "verification", reset="1")
     assert chosen(ben).keys == {}
@@ -139,7 +139,6 @@ def test_the_letters_of_bullets_are_no_keys_to_choose(ben: Any, as_ben: Any) -> 
     study = make_linking_study(annotators=[ben], haystack=make_haystack())
     page = as_ben.get(label_url("label-task", label_task(study, ben)))
     linking = task_page_of("linking")
-    assert linking is not None
     assert {bullet.key for bullet, _used_by in page.context["bullets"] if bullet.key} <= set(linking.fixed_keys)
 
 

@@ -83,7 +83,6 @@ def test_results_put_people_judges_and_systems_on_one_page(
 ) -> None:
     found = results_of(rated)
     overall, *_others, mean = found.report.measures
-    assert overall.people is not None
     assert overall.people.stats["exact_agreement"].value == 0.75
     assert overall.judges[0].stats["exact_agreement"].value == pytest.approx((1 + 0.75) / 2)
     assert mean.judges[0].n_items == 3, "without its rating of quality the last summary has no mean"

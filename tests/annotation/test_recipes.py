@@ -148,7 +148,6 @@ def test_a_form_is_complete_as_it_is_filled_in_and_makes_the_study_of_the_paper(
         name: value for name, value in shown.items() if value is not None and value is not False and value != ""
     }
     takes = takes_of(work_named(kind), recipe, user=ada)
-    assert takes is not None
     listed = row_of(kind, recipe, as_ada)
     n, time, cost = takes.n_tasks, duration(takes.active_ms), money(takes.cost, "USD")
     assert re.search(

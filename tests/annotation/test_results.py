@@ -218,7 +218,7 @@ def test_a_study_without_sessions_says_what_will_come(ada: Any, as_ada: Any) -> 
 def read(client: Client, address: str) -> bytes:
     response = client.get(address)
     assert response.status_code == 200
-    return b"".join(response.streaming_content) if response.streaming else response.content  # type: ignore[attr-defined]
+    return b"".join(response.streaming_content) if response.streaming else response.content
 
 
 def test_everything_can_be_downloaded(study: Any, as_ada: Any, now: datetime) -> None:
@@ -315,7 +315,6 @@ def test_a_writer_who_saw_insights_before_the_end_is_flagged(
     minutes_after_start: int, flagged: bool, study: Any, as_ada: Any, ben: Any
 ) -> None:
     session = Session.objects.get(annotator=ben.annotator)
-    assert session.started_at is not None
     at = session.started_at + timedelta(minutes=minutes_after_start)
     Exposure.objects.create(user=ben, haystack=session.assignment.subtopic.haystack, reason="page", first_at=at)
     flags = [row.flags for row in study_report(study=study, judge=None).sessions]
@@ -329,9 +328,7 @@ def test_the_time_of_a_running_session_is_what_the_server_last_heard(
 ) -> None:
     task = make_assignment(annotator=dot, study=study)
     session = make_session(assignment=task, state=Session.State.RUNNING, now=timezone.now())
-    Session.objects.filter(pk=session.pk).update(
-        clock_hwm=session.run_started_at + timedelta(minutes=25)  # type: ignore[operator]
-    )
+    Session.objects.filter(pk=session.pk).update(clock_hwm=session.run_started_at + timedelta(minutes=25))
     assert [row.minutes for row in study_report(study=study, judge=None).sessions] == [25.0, 15.0, 25.0]
     assert "25.0 / " in as_ada.get(f"/sessions/{session.uid}/").text
 

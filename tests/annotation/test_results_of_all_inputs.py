@@ -164,7 +164,6 @@ def stored() -> list[tuple[Computation[Any, Any], Any]]:
     found = []
     for row in Result.objects.exclude(name__in=DRAWN).order_by("name", "pk"):
         computation = computation_named(row.name)
-        assert computation is not None
         found.append((computation, computation.options_from(row.options)))
     return found
 
@@ -219,7 +218,6 @@ def of_a_jury(study: Study) -> None:
             verdict.is_linked, verdict.lines = coverage != "none", [3] if coverage != "none" else []
             verdict.save()
     votes = look_up(JURY_VOTES, VotesLook(jury.pk, (study.pk,)), now=NOW).figures
-    assert votes is not None
     assert votes.votes is not None
 
 

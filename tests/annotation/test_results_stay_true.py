@@ -237,8 +237,6 @@ def test_the_list_of_agreement_has_the_figures_of_people_that_the_results_have(
     study = MAKERS[kind](ALL, ada, (ben, cleo))
     work = kinds.kind_named(study.kind)
     found = work.headline(study)
-    assert found.corrected is not None
-    assert found.corrected.value is not None
     listed = flat(as_ada.get("/agreement/").content.decode())
     for stat in (found.corrected, found.percent):
         if stat is not None and stat.value is not None:

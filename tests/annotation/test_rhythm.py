@@ -126,7 +126,6 @@ def test_a_goal_is_of_items_or_of_minutes(
 ) -> None:
     work_on(study, ben, 12, 6, at=now)
     goal = goal_of(Preferences(**chosen), day_of(annotator_of(ben), now))
-    assert goal is not None
     assert (goal.done, goal.is_reached) == (done, is_reached)
 
 

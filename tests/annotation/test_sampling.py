@@ -185,4 +185,4 @@ def test_half_done_work_is_narrower_and_as_right_where_what_narrows_comes_first(
         randolph_kappa(Ratings(world(seed), ("no", "yes"), ("a", "b", "c"), tuple(range(72)))).value
         for seed in range(60)
     ]
-    assert np.mean([kappa for _se, kappa in found["first"]]) == pytest.approx(np.mean(every), abs=0.02)  # type: ignore[arg-type]
+    assert np.mean([kappa for _se, kappa in found["first"]]) == pytest.approx(np.mean(every), abs=0.02)

@@ -243,8 +243,7 @@ def test_it_is_said_how_often_the_text_of_this_session_is_copied(ben: Any, as_be
 
     def start_of(**fields: Any) -> str:
         task = makers.make_assignment(annotator=ben, **fields)
-        page: str = as_ben.get(reverse("annotation:session-start", args=[task.uid])).content.decode()
-        return page
+        return as_ben.get(reverse("annotation:session-start", args=[task.uid])).content.decode()
 
     assert "A copy of the text every 10 min of work, and the final text." in start_of()
     assert "A copy of the text every 1 min of work, and the final text." in start_of(is_practice=True)

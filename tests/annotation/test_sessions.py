@@ -81,12 +81,11 @@ def test_starting_freezes_the_study_and_opens_the_first_period(ben: Any) -> None
 def test_a_later_change_of_the_study_leaves_a_session_as_it_is(ben: Any) -> None:
     session = start_session(ben)
     study = session.assignment.study
-    assert study is not None
     study.writing_plan.limit_ms = 60_000
     study.writing_plan.save()
     Guideline.objects.create(study=study, version=2, body="Other rules.", created_at=NOW)
     session.refresh_from_db()
-    assert (session.limit_ms, session.guideline.version) == (7_200_000, 1)  # type: ignore[union-attr]
+    assert (session.limit_ms, session.guideline.version) == (7_200_000, 1)
 
 
 def test_the_paper_protocol_has_no_aids_whatever_the_boxes_say(ben: Any) -> None:

@@ -56,8 +56,7 @@ PARTS = {
 
 
 def run(*arguments: str) -> dict[str, Any]:
-    found: dict[str, Any] = json_of("simulate_labels", *arguments)
-    return found
+    return json_of("simulate_labels", *arguments)
 
 
 @pytest.mark.parametrize("kind", list(WORLDS))

@@ -48,8 +48,7 @@ def _two_datasets(now: datetime) -> None:
 
 
 def report(*arguments: str) -> dict[str, Any]:
-    found: dict[str, Any] = json_of("report", "sources", *arguments)
-    return found
+    return json_of("report", "sources", *arguments)
 
 
 def row_of(found: dict[str, Any], system: str, dataset: str) -> dict[str, Any]:

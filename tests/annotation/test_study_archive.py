@@ -48,7 +48,7 @@ def opened(data: bytes) -> dict[str, bytes]:
 def archive_of(study: Study, client: Client, **query: str) -> dict[str, bytes]:
     response = client.get(reverse("annotation:study-archive-file", args=[study.uid]), query)
     assert response.status_code == 200
-    files = opened(b"".join(response.streaming_content))  # type: ignore[arg-type]
+    files = opened(b"".join(response.streaming_content))
     manifest = json.loads(files["manifest.json"])
     assert {one["name"]: (one["sha256"], one["bytes"]) for one in manifest["files"]} == {
         name: (hashlib.sha256(content).hexdigest(), len(content))

@@ -95,7 +95,7 @@ def test_the_overview_shows_who_did_how_much_and_what_is_left(labelled: Study, a
     table = as_ada.get(rows_url).context["table"]
     assert {task.annotator for task in table.data} == {ben.annotator}
     csv = as_ada.get(reverse("annotation:study-progress", args=[labelled.uid, "left-by-day.csv"]))
-    assert b"expected" in b"".join(csv.streaming_content)  # type: ignore[attr-defined]
+    assert b"expected" in b"".join(csv.streaming_content)
 
 
 @pytest.mark.django_db
@@ -154,7 +154,6 @@ def test_nobody_is_at_work_where_answers_are_no_longer_saved(ada: Any, as_ada: A
 
 def test_sessions_of_a_closed_study_run_on_and_are_shown(ada: Any, as_ada: Any, ben: Any) -> None:
     study = make_session(annotator=ben, state="paused").assignment.study
-    assert study is not None
     study.researchers.add(ada)
     Study.objects.update(state="closed")
     assert "At work now" in as_ada.get(reverse("annotation:study", args=[study.uid])).text
@@ -163,7 +162,6 @@ def test_sessions_of_a_closed_study_run_on_and_are_shown(ada: Any, as_ada: Any, 
 def test_writing_says_how_many_minutes_are_left(ada: Any, as_ada: Any, ben: Any) -> None:
     session = make_session(annotator=ben, state="paused")
     study = session.assignment.study
-    assert study is not None
     study.researchers.add(ada)
     [one] = as_ada.get(reverse("annotation:study", args=[study.uid])).context["on_now"]
     assert "paused" in one.note
@@ -172,7 +170,7 @@ def test_writing_says_how_many_minutes_are_left(ada: Any, as_ada: Any, ben: Any)
 
 def test_the_list_of_studies_sorts_and_filters(ada: Any, as_ada: Any, ben: Any) -> None:
     linking = make_linking_study(annotators=[ben], researcher=ada, name="A linking")
-    haystack = linking.label_items.get(pk=linking.label_items.first().pk).summary.haystack  # type: ignore[union-attr]
+    haystack = linking.label_items.get(pk=linking.label_items.first().pk).summary.haystack
     Study.objects.create(name="Z draft", kind="writing", created_by=ada, created_at=timezone.now())
 
     def names(**query: str) -> list[str]:

@@ -60,7 +60,7 @@ def study(ada: Any, ben: Any, cleo: Any) -> Study:
         annotators=[ben, cleo], summaries=Summary.objects.all(), researcher=ada, people_per_item=2
     )
     for item in made.label_items.select_related("summary__subtopic"):
-        for at, insight in enumerate(item.summary.subtopic.insights.order_by("number")):  # type: ignore[union-attr]
+        for at, insight in enumerate(item.summary.subtopic.insights.order_by("number")):
             for person in (ben, cleo):
                 is_full = person == ben or at == 0
                 CoverageLabel.objects.create(

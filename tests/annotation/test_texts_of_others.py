@@ -41,8 +41,7 @@ def handed_in(ada: Any, ben: Any, now: datetime) -> Summary:
     session = make_session(assignment=task, state="submitted", revisions=[(1000, SECRET)])
     session.snapshots.create(mark_ms=1000, kind="final", text=SECRET, filled_by="submit", created_at=now)
     scoring.score_snapshots(now=now)
-    text: Summary = Summary.objects.get(origin=Summary.Origin.SESSION)
-    return text
+    return Summary.objects.get(origin=Summary.Origin.SESSION)
 
 
 def form_of(handed_in: Summary, **more: Any) -> dict[str, Any]:

@@ -291,7 +291,6 @@ def test_a_scored_session_that_is_reopened_leaves_the_curve_and_comes_back_with_
     writer.submit(OVERTIME + 11 * MINUTE)
     assert finals() == [(LIMIT + 6 * MINUTE, True)]
     final = Snapshot.objects.get(kind="final")
-    assert final.summary is not None
     assert final.summary.text == "- First [1]\n- Second [2]"
     mark = Snapshot.objects.get(mark_ms=LIMIT)
     assert (mark.kind, mark.text) == ("mark", "- First [1]")

@@ -159,10 +159,8 @@ def test_card_headline_and_console_follow(ada: Any, as_ada: Any, ben: Any, cleo:
     study = graded((ben, cleo), by=ada)
     headline = HEADLINE.compute(OfStudy(study.pk))
     assert (headline.n_people, headline.n_judges) == (2, 1)
-    assert headline.percent is not None
     assert headline.percent.value == 0.8
     chart = CARD.compute(OfStudy(study.pk)).chart
-    assert chart is not None
     assert [row["series"] for row in chart.rows]
     shown = output_of("report", "results", "--study", "Grades")
     assert shown.startswith("Grades\n")
@@ -192,7 +190,6 @@ def test_without_judges_people_are_drawn_in_pairs(ada: Any, as_ada: Any, ben: An
     rows = _rows(as_ada.get(url(study, "grade-each-pair.csv")))
     assert len(rows) == 3
     chart = CARD.compute(OfStudy(study.pk)).chart
-    assert chart is not None
     assert chart.title == "Agreement of annotators"
 
 

@@ -78,8 +78,7 @@ def make(people: Any, judge: Judge, *, n: int = 12, by: Any = None, **plan: Any)
 
 
 def first(study: Study, person: Any) -> LabelTask:
-    task: LabelTask = study.label_tasks.filter(annotator__user=person).order_by("position")[0]
-    return task
+    return study.label_tasks.filter(annotator__user=person).order_by("position")[0]
 
 
 def say(task: LabelTask, answer: str, *, op: str = "", **values: Any) -> Any:

@@ -73,7 +73,6 @@ def test_a_threshold_leaves_out_what_scores_less_and_keeps_what_has_no_score(stu
 
 def test_adjudications_decide_under_their_rule_alone_and_never_enter_agreement(study: Study, ada: Any) -> None:
     point = study.label_items.order_by("pk")[1].key_point
-    assert point is not None
     before = collect(study)
     how = {"study": study, "key_point": point, "by": ada, "now": NOW}
     review.adjudicate(grounded="yes", keyness="agree", note="stands there", **how)
@@ -135,7 +134,7 @@ def test_the_arrays_decide_as_the_rules_do_one_by_one() -> None:
         n_decided = n - pure.count(Outcome.UNLABELLED) - pure.count(Outcome.UNRESOLVED)
         assert found.overall().share.value == pytest.approx(pure.count(Outcome.KEPT) / n_decided)
         assert (found.overall().n_decided, found.overall().share.n_clusters) == (n_decided, 60)
-        assert found.overall().share.low < found.overall().share.value < found.overall().share.high  # type: ignore[operator]
+        assert found.overall().share.low < found.overall().share.value < found.overall().share.high
     assert Outcome.UNLABELLED in pure
 
 

@@ -118,7 +118,6 @@ def test_attention_checks_sit_in_the_control_group_and_look_alike(ben: Any, now:
         assert shown.pk != foreign.pk
         assert shown.domain != foreign.domain
         assert check.is_overlap
-        assert check.highlight_of is not None
         assert check.highlight_of.question_id == shown.pk
     ordinary = study.label_items.filter(role=LabelItem.Role.ORDINARY)
     assert {item.key_point_id for item in ordinary} == {item.highlight_of_id for item in ordinary}

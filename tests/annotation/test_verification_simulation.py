@@ -90,8 +90,7 @@ def test_rates_are_shares(rate: float) -> None:
 
 
 def run(*arguments: str) -> dict[str, Any]:
-    found: dict[str, Any] = json_of("simulate_labels", *arguments)
-    return found
+    return json_of("simulate_labels", *arguments)
 
 
 @pytest.mark.django_db

@@ -35,8 +35,7 @@ WORK = "annotation:work"
 def page_of(client: Any, name: str = WORK, *args: Any) -> str:
     response = client.get(reverse(name, args=args))
     assert response.status_code == 200
-    text: str = response.content.decode()
-    return text
+    return response.content.decode()
 
 
 def test_a_task_shows_time_pay_and_deadline_but_no_insight_score_or_ceiling(ben: Any, as_ben: Any) -> None:

@@ -53,8 +53,7 @@ MAKERS: dict[str, Callable[[Any], Study]] = {
 def config_of(client: Client, task: LabelTask) -> dict[str, Any]:
     """What the scripts of a page get."""
     html = client.get(label_url("label-task", task)).content.decode()
-    found: dict[str, Any] = json.loads(unescape(html.partition('data-config="')[2].partition('"')[0]))
-    return found
+    return json.loads(unescape(html.partition('data-config="')[2].partition('"')[0]))
 
 
 @pytest.mark.parametrize("kind", sorted(MAKERS))
@@ -115,8 +114,7 @@ def test_a_page_can_ask_whether_it_is_out_of_date(ben: Any, as_ben: Any, dot: An
     task = label_task(study, ben, position=2)
 
     def near() -> dict[str, Any]:
-        found: dict[str, Any] = as_ben.get(label_url("label-near", task), headers=JSON).json()
-        return found
+        return as_ben.get(label_url("label-near", task), headers=JSON).json()
 
     def revision() -> int:
         [mine] = [each for each in near()["tasks"] if each["task"] == str(task.uid)]

@@ -24,7 +24,6 @@ KINDS = ("linking", "verification", "validation", "rating")
 
 def kind_of(name: str) -> TrialKind[Any]:
     page = task_page_of(name)
-    assert page is not None
     assert page.trial is not None
     return page.trial
 

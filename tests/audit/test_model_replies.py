@@ -65,10 +65,7 @@ def labelled(kind: type[Any], labels: str, **fields: Any) -> Iterator[tuple[str,
             shown = (
                 {"bullets": ((1, PLAIN), (2, text))} if kind is CoverageQuestion else {"passages": passages(text)}
             )
-            question: Question = kind(
-                subject_key="one", items=items(text)[:n], protocol=protocol, **shown, **fields
-            )
-            return question
+            return kind(subject_key="one", items=items(text)[:n], protocol=protocol, **shown, **fields)
 
         yield f"{kind.__name__} {protocol}", Asked(of, frozenset(labels.split()))
 

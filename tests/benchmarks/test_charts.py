@@ -127,7 +127,6 @@ def test_a_leaderboard_of_78_rows_keeps_its_rows_apart() -> None:
     drawing = svg(dots(points, domain=PERCENT))
     assert len([text for text in texts(drawing) if text.startswith("system ")]) == 78
     height = re.search(r'height="(\d+)', drawing)
-    assert height is not None
     assert int(height[1]) >= 78 * 20
 
 
@@ -274,7 +273,6 @@ def test_a_page_shows_drawing_downloads_and_table(rf: RequestFactory) -> None:
     assert shown.count("<b>") == 0
     assert " style=" not in shown
     spec = re.search(r'<script type="application/json">(.*?)</script>', shown, re.DOTALL)
-    assert spec is not None
     assert json.loads(spec[1]) == json.loads(json.dumps(spec_of(found)))
     assert "<details" not in _rendered(
         "{% load charts %}{% chart one has_table=False %}", {"one": found, "request": request}
@@ -319,7 +317,6 @@ def report(db: None) -> JudgeReport:
 
 def test_judges_stand_by_name_on_the_axis_the_highest_on_top(report: JudgeReport) -> None:
     forest = agreement_charts.forest(report, "pearson")
-    assert forest is not None
     values = {row.name: row.stats["pearson"].value or 0.0 for row in report.rows}
     rows = [row for row in forest.rows if row["series"] in values]
     assert [row["series"] for row in rows] == sorted(values, key=lambda name: -values[name])

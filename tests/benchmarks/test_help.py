@@ -45,12 +45,10 @@ def test_the_page_finds_entries_by_all_words_whatever_their_case(as_ada: Any) ->
 
 def test_an_entry_opens_alone_and_its_measure_leads_to_it(as_ada: Any) -> None:
     entry = entry_of("randolph")
-    assert entry is not None
     part = as_ada.get(f"/help/{entry.slug}/", headers={"HX-Request": "true"}).content.decode()
     assert "1 / q" in part
     assert "<html" not in part
     bias = entry_of("bias")
-    assert bias is not None
     whole = f"/help/{bias.slug}/"
     part = as_ada.get(whole, headers={"HX-Request": "true"}).text
     assert f'href="{whole}"' in part

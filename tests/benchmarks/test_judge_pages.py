@@ -150,7 +150,6 @@ def test_a_run_is_paused_and_cancelled_by_hand(
         now=timezone.now() - timedelta(hours=1),
         requested_by=ada,
     )
-    assert run is not None
     page = as_ada.get(url("judge-run", run.uid), headers={"HX-Request": "true"})
     assert (page.status_code, 'hx-trigger="every 1s"' in page.text) == (200, True)
     as_ada.post(url("judge-run-pause", run.uid))
@@ -211,7 +210,6 @@ def test_a_judges_page_reads_only_what_its_newest_verdicts_are_about(
         judge=judge, task="recall", subjects=judged, reason="test", now=timezone.now(),
         options=judging.ModelOptions(concurrency=1),
     )  # fmt: skip
-    assert run is not None
     judging.run_pending(run=run, clock=timezone.now)
     for n in range(20):
         make_response(f"other{n}", system="wren", n_points=1, text="Never judged, never read.")
@@ -249,7 +247,6 @@ def test_the_page_of_a_run_of_autods_scores_counts_key_points(
         judge=judge, task="autods", subjects=KeyPoint.objects.all(), reason="test", now=timezone.now(),
         options=judging.ModelOptions(concurrency=1),
     )  # fmt: skip
-    assert run is not None
     for _ in range(runs.MAX_ATTEMPTS):
         with pytest.raises(CallFailed):
             judging.run_pending(run=run, clock=timezone.now)
@@ -286,7 +283,6 @@ def test_the_cost_is_of_the_day_in_utc_wherever_the_reader_is(
     """Half past eleven in the evening is the next day in Berlin and the same in New York."""
     judge = made(as_ada, server)
     run = judging.request_run(judge=judge, subjects=[summary], reason="test", now=timezone.now())
-    assert run is not None
     judging.run_pending(run=run, clock=timezone.now)
     JudgeCall.objects.update(answered_at=datetime(2026, 3, 2, 23, 30, tzinfo=UTC))
     for day, dollars in ((date(2026, 3, 1), 10), (date(2026, 3, 2), 20), (date(2026, 3, 3), 1000)):

@@ -104,7 +104,6 @@ def matrix(name: str) -> Table:
 
 def test_blocks_of_a_board_stand_side_by_side_as_in_the_paper() -> None:
     found = paper_layout(Sheet(tuple(map(matrix, ("coverage", "citation", "joint")))), origin=ORIGIN)
-    assert found is not None
     key, text = found
     assert key == "by-retriever"
     for block in ("Coverage", "Citation", "Joint"):
@@ -142,7 +141,6 @@ def test_tables_of_every_shape_compile_and_none_is_too_wide(tmp_path: Path) -> N
     for name, one in TABLES.items():
         (tmp_path / f"{name}.tex").write_text(tex(one, origin=Origin(name, "A study")))
     blocks = paper_layout(Sheet(tuple(map(matrix, ("coverage", "citation", "joint")))), origin=ORIGIN)
-    assert blocks is not None
     (tmp_path / "blocks.tex").write_text(blocks[1])
     assert latex.compiled(sorted(tmp_path.glob("*.tex")), tmp_path / "out") == []
     assert (tmp_path / "out" / "tables.pdf").stat().st_size > 10_000

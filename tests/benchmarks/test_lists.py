@@ -104,7 +104,7 @@ class People(ListTable):
     login = Column("Last login", "last_login", high_first=True)
 
 
-class PeopleFilter(FilterSet):  # type: ignore[misc]
+class PeopleFilter(FilterSet):
     q = Search("Find", "email", "name")
 
 

@@ -122,7 +122,7 @@ def test_only_whoever_imported_all_of_a_question_set_or_an_admin_archives_it(
         (ada, ada, ada, 302),
     ):
         Question.objects.update(created_by=owner, archived_at=None)
-        Question.objects.filter(pk=first.pk).update(created_by=of_first)  # type: ignore[union-attr]
+        Question.objects.filter(pk=first.pk).update(created_by=of_first)
         client = login(person)
         assert (archive in client.get(page).content.decode()) == (status == 302)
         assert client.post(archive, {"archived": "1"}).status_code == status

@@ -31,8 +31,7 @@ def send(client: Client, *lines: Any, **fields: Any) -> ImportJob:
     upload = SimpleUploadedFile("harbour.jsonl", data, content_type="application/json")
     form = {"format": "long2rag", "judge": "published", "file": upload, **fields}
     assert client.post(reverse("benchmarks:import-new"), form).status_code == 302
-    job: ImportJob = ImportJob.objects.get()
-    return job
+    return ImportJob.objects.get()
 
 
 def step(post: str, job: ImportJob) -> str:

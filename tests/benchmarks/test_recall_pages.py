@@ -113,12 +113,12 @@ def test_without_verdicts_or_responses_the_page_says_what_to_do(as_ada: Any) -> 
 def test_files_hold_the_figures_the_counts_and_the_chart(judge: Judge, as_ada: Any) -> None:
     found = as_ada.get(RECALL + "files/recall.json").json()
     assert found["overall"]["judge"] == "owl"
-    text = b"".join(as_ada.get(RECALL + "files/recall.csv")).decode()  # type: ignore[call-overload]
+    text = b"".join(as_ada.get(RECALL + "files/recall.csv")).decode()
     rows = list(csv.DictReader(io.StringIO(text)))
     undefined = [row for row in rows if not row["value"] and not row["text"]]
     assert undefined
     assert all(row["reason"] for row in undefined)
-    counts = b"".join(as_ada.get(RECALL + "files/responses.csv")).decode()  # type: ignore[call-overload]
+    counts = b"".join(as_ada.get(RECALL + "files/responses.csv")).decode()
     jay = next(row for row in csv.DictReader(io.StringIO(counts)) if row["system"] == "jay")
     assert (jay["n_key_points"], jay["n_entailed"], jay["n_unjudged"], jay["n_points"]) == ("1", "0", "1", "2")
     for name, start in (("lengths.svg", b"<svg"), ("lengths.png", b"\x89PNG"), ("lengths.pdf", b"%PDF")):

@@ -92,7 +92,6 @@ def test_a_system_gains_nothing_by_a_question_that_others_skipped(
 
 def test_who_leads_is_tested_question_by_question_against_the_next(judge: Judge, as_ada: Any) -> None:
     found = figures_of(table(ResponseFilter()), only_common=True)
-    assert found.systems is not None
     lead = found.systems.leads["owl"]
     assert (lead.value, lead.n_items) == (pytest.approx((0.5 + 0.5 + 0.0) / 3), 3)
     shown = flat(as_ada.get(RECALL).text)
@@ -149,7 +148,6 @@ def test_ranks_by_each_judge_stand_beside_recall(judge: Judge, ada: Any, login: 
     second_judge()
     found = table(ResponseFilter())
     shown = sheet(figures_of(found, only_common=True), Beside()).table("systems-by-judge")
-    assert shown is not None
     ranks = {row.names[0]: (row.value("rank_owl"), row.value("rank_crow")) for row in shown.rows}
     assert ranks == {"heron": (1, 2), "wren": (2, 1), "jay": (3, 3)}
 
@@ -186,7 +184,7 @@ def test_the_switch_is_in_the_address_and_named_in_every_caption(judge: Judge, a
     assert two.count(" checked>") == 2
     files = as_ada.get(RECALL + "files/recall.json?questions=all").json()
     assert files["systems"]["only_common"] is False
-    text = b"".join(as_ada.get(RECALL + "files/systems.csv")).decode()  # type: ignore[call-overload]
+    text = b"".join(as_ada.get(RECALL + "files/systems.csv")).decode()
     rows = list(csv.DictReader(io.StringIO(text)))
     assert {row["dimension"] for row in rows} == {
         "all", "category", "domain", "document_length", "response_length", "judge"
@@ -197,7 +195,6 @@ def test_the_switch_is_in_the_address_and_named_in_every_caption(judge: Judge, a
 def test_domains_are_rows_of_dots_and_lengths_are_lines(judge: Judge, as_ada: Any) -> None:
     common, counted = compared(table(ResponseFilter()), only_common=True)
     domains = part_chart("domain", by_system(common.rows, "domain"), counted)
-    assert domains is not None
     values = {(row["group"], row["series"]): row["value"] for row in domains.rows}
     assert values == {
         (system, domain): value
@@ -206,7 +203,6 @@ def test_domains_are_rows_of_dots_and_lengths_are_lines(judge: Judge, as_ada: An
     }
     assert "history · heron: 100.0" in domains.text
     lengths = part_chart("response_length", by_system(common.rows, "response_length"), counted)
-    assert lengths is not None
     assert {row["place"] for row in lengths.rows} == {"under 50", "100–249"}
     of_heron = [(row["value"], row["reason"]) for row in lengths.rows if row["series"] == "heron"]
     assert of_heron == [(None, "missing"), (83.33333333333334, "")]

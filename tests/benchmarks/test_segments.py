@@ -48,8 +48,7 @@ def test_the_mean_cosine_over_all_segments(server: FakeServer) -> None:
         out = io.StringIO()
         names = ("--dataset", "logs", "--base-url", server.address, "--model", "wren-2")
         call_command("report", "segments", *names, *more, "--json", stdout=out)
-        found: dict[str, Any] = json.loads(out.getvalue())
-        return found
+        return json.loads(out.getvalue())
 
     with pytest.raises(CommandError, match="The limit of 1 request is reached"):
         report("--max-requests", "1")

@@ -256,8 +256,7 @@ def site(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Iterator[S
 @pytest.fixture(scope="session")
 def ahead(site: Site) -> dict[str, str]:
     """The studies of label work with twelve items each, by kind."""
-    made: dict[str, str] = site.scenes["scene_ahead.prepare"]
-    return made
+    return site.scenes["scene_ahead.prepare"]
 
 
 @pytest.fixture(scope="session")
@@ -320,7 +319,6 @@ def desk(context: BrowserContext, site: Site) -> Callable[[str], Page]:
         site.enter(page, name)
         task = site.scene["tasks"].get(name)
         there = page.goto(f"/work/tasks/{task}/start/" if task else "/")
-        assert there is not None
         assert there.ok, there.status
         assert not task or there.url.endswith("/start/"), f"{name} has begun in another story"
         return page

@@ -33,7 +33,6 @@ def link() -> str:
     writer = versions.extractive(now=now)
     drafts = summarizing.drafted(judge=writer, subjects=list(haystack.subtopics.all()), shown=Source(), now=now)
     run = judging.request_run(judge=writer, subjects=drafts, task=summarizing.TASK, reason="story", now=now)
-    assert run is not None
     judging.run_pending(run=run, clock=timezone.now)
     study = items.create_study(
         plan=LinkingPlan(people_per_item=1),

@@ -36,8 +36,6 @@ def reader(site: Site, folder: Path) -> Any:
     path = folder / "summhay_reader.py"
     path.write_bytes(urllib.request.urlopen(f"{site.url}/api/summhay_reader.py").read())  # noqa: S310
     spec = importlib.util.spec_from_file_location("summhay_reader", path)
-    assert spec is not None
-    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module

@@ -49,7 +49,6 @@ def word_box(page: Page, word: str) -> Box:
     page.evaluate(SELECT, word)
     shot = Image.open(io.BytesIO(page.screenshot(animations="disabled", scale="css"))).convert("RGB")
     pixels = shot.load()
-    assert pixels is not None
     at = [(x, y) for x in range(shot.width) for y in range(shot.height) if pixels[x, y] == PINK]
     assert at, f"{word} is not on the screen"
     return min(x for x, _ in at), min(y for _, y in at), max(x for x, _ in at) + 1, max(y for _, y in at) + 1

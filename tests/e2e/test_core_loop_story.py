@@ -158,14 +158,12 @@ def is_in_sight(page: Page, *, height: float) -> None:
     """Clock, saved state and the last line of the summary are on the screen, with nothing over them."""
     for part in ("[data-clock]", "[data-save-state]"):
         box = page.locator(part).bounding_box()
-        assert box is not None
         assert 0 <= box["y"] < box["y"] + box["height"] <= height, part
         assert page.locator(part).evaluate(
             "(each) => { const { left, top, width, height } = each.getBoundingClientRect();"
             " return each.contains(document.elementFromPoint(left + width / 2, top + height / 2)); }"
         ), part
     bar = page.locator(".bar").bounding_box()
-    assert bar is not None
     first, last, top, bottom = page.evaluate(LINE)
     assert max(top, bar["y"] + bar["height"]) - 2 <= first < last <= min(bottom, height) + 2
 
@@ -200,8 +198,6 @@ def test_clock_state_and_the_line_being_typed_stay_in_sight(
         page.locator("#editor").focus()
         press(page, "Control+End")
         left, right = page.locator("#documents").bounding_box(), page.locator("#editor").bounding_box()
-        assert left is not None
-        assert right is not None
         assert left["x"] + left["width"] <= right["x"]
         is_in_sight(page, height=height)
         press(page, "F9")
@@ -238,10 +234,8 @@ def test_clock_state_and_the_line_being_typed_stay_in_sight(
     is_in_sight(page, height=508)
     for button in page.locator(".key-row button").all():
         box = button.bounding_box()
-        assert box is not None
         assert box["height"] >= 44
         assert box["y"] + box["height"] <= 508
     documents = page.locator("#documents").bounding_box()
-    assert documents is not None
     assert documents["height"] > 60
     phone.close()

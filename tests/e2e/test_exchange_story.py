@@ -26,7 +26,7 @@ def upload(page: Page, text: str, study: str, name: str = "export.json") -> None
     page.get_by_label("Format", exact=True).select_option("Labels of other tools")
     page.get_by_label("Name of the study").fill(study)
     file = {"name": name, "mimeType": "application/json", "buffer": text.encode()}
-    page.get_by_label("File", exact=True).set_input_files(file)  # type: ignore[arg-type]
+    page.get_by_label("File", exact=True).set_input_files(file)
     page.get_by_role("button", name="Upload and check").click()
     expect(page.get_by_role("heading", level=1)).to_have_text(name)
 

@@ -77,8 +77,7 @@ def come_in(page: Page, town: Site, kind: str, number: int) -> Screens:
 def examples(kind: str, number: int = 0, language: str = "") -> list[dict[str, Any]]:
     """The examples of a try, from their file."""
     file = Path(annotation.__file__).parent / kind / f"trial{language}.toml"
-    items: list[dict[str, Any]] = tomllib.loads(file.read_text())["set"][number]["item"]
-    return items
+    return tomllib.loads(file.read_text())["set"][number]["item"]
 
 
 def keys_of(kind: str, item: dict[str, Any]) -> Iterator[str]:

@@ -16,8 +16,7 @@ pytestmark = pytest.mark.browser
 
 @pytest.fixture(scope="module")
 def people(site: Site) -> dict[str, str]:
-    made: dict[str, str] = site.scenes["scene_people.prepare"]
-    return made
+    return site.scenes["scene_people.prepare"]
 
 
 def test_a_participant_follows_a_link_agrees_works_and_gets_the_code(

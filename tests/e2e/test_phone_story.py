@@ -54,7 +54,6 @@ def open_item(page: Page, study: str, number: int) -> None:
 def place_of(locator: Locator) -> tuple[float, float, float, float]:
     """Left, top, right and bottom on the screen."""
     box = locator.bounding_box()
-    assert box is not None
     return box["x"], box["y"], box["x"] + box["width"], box["y"] + box["height"]
 
 

@@ -30,9 +30,6 @@ def test_headline_figures_stand_two_abreast_and_what_is_folded_is_a_tap_away_and
     cards = ada.locator(".figure-cards").first.locator(".card")
     expect(cards.nth(1)).to_be_visible()
     first, second, third = (cards.nth(at).bounding_box() for at in range(3))
-    assert first is not None
-    assert second is not None
-    assert third is not None
     assert first["y"] == second["y"] < third["y"]
     assert first["x"] + first["width"] <= second["x"]
     assert ada.evaluate("document.documentElement.scrollWidth") == 390

@@ -23,7 +23,7 @@ def serious(page: Page) -> list[str]:
     """What axe finds serious or critical, in every view of the page as it is."""
     found = set()
     for scheme, width, height, rules in VIEWS:
-        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")  # type: ignore[arg-type]
+        page.emulate_media(color_scheme=scheme, reduced_motion="reduce")
         page.set_viewport_size({"width": width, "height": height})
         for violation in violations(page, rules):
             if violation["impact"] in {"serious", "critical"}:
@@ -99,8 +99,6 @@ def test_every_page_of_a_session_is_accessible(desk: Callable[[str], Page]) -> N
     before = page.locator(".source").bounding_box()
     page.keyboard.press("ArrowLeft")
     after = page.locator(".source").bounding_box()
-    assert before is not None
-    assert after is not None
     assert after["width"] < before["width"]
 
     page.locator("#editor").focus()
@@ -132,7 +130,6 @@ def test_every_page_of_a_session_is_accessible(desk: Callable[[str], Page]) -> N
         page.set_viewport_size({"width": 390, "height": height})
         for part in ("[data-query]", "#documents", "#editor"):
             box = page.locator(part).bounding_box()
-            assert box is not None
             assert box["height"] > 25
             assert 0 <= box["y"] < box["y"] + box["height"] <= height
     page.set_viewport_size({"width": 1360, "height": 820})

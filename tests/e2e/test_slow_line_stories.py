@@ -44,8 +44,7 @@ STORED = {
 
 @pytest.fixture(scope="module")
 def studies(site: Site) -> dict[str, str]:
-    made: dict[str, str] = site.scenes["scene_slow.prepare"]
-    return made
+    return site.scenes["scene_slow.prepare"]
 
 
 class Line:
@@ -133,8 +132,7 @@ def answer_but_one(page: Page, line: Line, kind: str) -> None:
 
 def step(page: Page, *keys: str) -> dict[str, Any]:
     """Press keys before anything can be painted; gives after how many ms the next item stood there, if it did."""
-    found: dict[str, Any] = page.evaluate(STEP, list(keys))
-    return found
+    return page.evaluate(STEP, list(keys))
 
 
 @pytest.mark.parametrize("kind", ["verification", "validation", "linking"])

@@ -72,8 +72,7 @@ def survives_a_translation(page: Page, notice: str) -> None:
 
 def press(page: Page, selector: str, **init: Any) -> bool:
     """Send a key as another keyboard does; whether the page left it to the browser."""
-    is_left: bool = page.evaluate(PRESS, [selector, init])
-    return is_left
+    return page.evaluate(PRESS, [selector, init])
 
 
 def test_a_session_reads_odd_signs_and_outlives_what_browsers_do(context: BrowserContext, site: Site) -> None:

@@ -44,8 +44,7 @@ def open_work(page: Page, button: str = "Start") -> None:
 
 def chosen(page: Page) -> list[str]:
     """The values of the answers that are chosen."""
-    values: list[str] = page.locator(".judgments input:checked").evaluate_all("all => all.map(one => one.value)")
-    return values
+    return page.locator(".judgments input:checked").evaluate_all("all => all.map(one => one.value)")
 
 
 def verify_all(page: Page, answers: str, *, first: int = 1) -> None:
@@ -60,7 +59,7 @@ def verify_all(page: Page, answers: str, *, first: int = 1) -> None:
 
 def in_view(page: Page, selector: str) -> bool:
     """Whether an element is where the documents show it."""
-    shown: bool = page.evaluate(
+    return page.evaluate(
         """(selector) => {
             const box = document.querySelector(selector).getBoundingClientRect();
             const frame = document.querySelector(".documents").getBoundingClientRect();
@@ -68,7 +67,6 @@ def in_view(page: Page, selector: str) -> bool:
         }""",
         selector,
     )
-    return shown
 
 
 def test_two_people_verify_by_keyboard_and_one_comes_back_to_the_middle_of_an_item(
@@ -156,7 +154,7 @@ def test_two_people_verify_by_keyboard_and_one_comes_back_to_the_middle_of_an_it
             expect(vera.locator(".verification.is-complete")).to_be_attached()
             here = vera.url
             press(vera, "Enter")
-            vera.wait_for_url(lambda url, before=here: url != before)  # type: ignore[misc]
+            vera.wait_for_url(lambda url, before=here: url != before)
         expect(vera.get_by_role("heading", name="All done")).to_be_visible()
         assert all(site.rows(QUERY, "Vera", n)[0][0] in {"yes", "no"} for n in range(1, N_POINTS + 1))
         assert site.rows(TIME, "Vera", 1)[0][0] > 0

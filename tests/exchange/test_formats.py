@@ -29,7 +29,6 @@ def test_texts_and_insights_are_in_it_only_if_asked_for_and_people_are_pseudonym
     study: Study, files: Any, name: str, of: Any
 ) -> None:
     insight = Insight.objects.order_by("pk").first()
-    assert insight is not None
     has_texts = name not in WITHOUT_TEXTS
     for flags in ([], ["--texts"], ["--insights"]) if name != "datasets" else ([], ["--insights"]):
         told = b"\n".join(files(name, *of, *flags).values()).decode(errors="replace")
@@ -71,7 +70,7 @@ def test_strangers_get_no_file_and_studies_without_work_say_so(
     assert login(make_user("ben", "annotator")).get(address, {"format": "inspect"}).status_code == 403
     empty = make_writing_study(
         researcher=ada, name="Nothing yet", haystack=study.writing_plan.subtopics.first().haystack
-    )  # type: ignore[union-attr]
+    )
     answer = as_ada.get(reverse("exchange:study-file", args=[empty.uid]), {"format": "inspect"})
     assert answer.status_code == 422
     assert "Nothing is scored or labelled here yet" in answer.text

@@ -50,7 +50,7 @@ def conversations() -> list[LabelledSummary]:
 def human_label(label: dict[str, Any]) -> HumanLabel:
     linked = label["candidate_id"]
     lines = () if linked == "no_selection" else (int(linked) + 1,)
-    return HumanLabel(label["insight_id"], HUMAN[label["coverage"]], lines)  # type: ignore[arg-type]
+    return HumanLabel(label["insight_id"], HUMAN[label["coverage"]], lines)
 
 
 def news() -> tuple[list[LabelledSummary], Background]:
@@ -67,7 +67,7 @@ def news() -> tuple[list[LabelledSummary], Background]:
             labels = tuple(
                 HumanLabel(
                     each["insight_id"],
-                    MODEL[each["coverage"]],  # type: ignore[arg-type]
+                    MODEL[each["coverage"]],
                     (each["bullet_id"],) if isinstance(each["bullet_id"], int) else (),
                 )
                 for each in part["eval_summaries"][key]

@@ -79,7 +79,6 @@ def test_a_bullet_that_says_the_insight_covers_it_and_is_linked() -> None:
     assert (found[PIER].coverage, found[PIER].lines) == ("full", (1,))
     assert (found[PRICE].coverage, found[PRICE].lines) == ("none", ())
     for verdict in found.values():
-        assert verdict.probabilities is not None
         assert verdict.score == verdict.probabilities.expected()
 
 

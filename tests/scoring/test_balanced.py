@@ -23,7 +23,7 @@ def compared(rows: list[tuple[str, int, list[float]]], **more: object) -> Compar
     values = np.array([ratings for *_, ratings in rows], dtype=float)
     return balanced(
         values, systems=[row[0] for row in rows], clusters=[row[1] for row in rows], bounds=BOUNDS, **more
-    )  # type: ignore[arg-type]
+    )
 
 
 def test_a_strict_rater_and_an_easy_subtopic_make_no_system_better() -> None:
@@ -72,8 +72,8 @@ def test_a_stricter_rater_changes_no_difference(seed: int, strictness: float) ->
         "clusters": [at // 4 for at in range(24)],
         "bounds": BOUNDS,
     }
-    _means, before, _n_common = balanced(values, **how)  # type: ignore[arg-type]
-    _means, after, _n_common = balanced(values + np.array([0, strictness, 0]), **how)  # type: ignore[arg-type]
+    _means, before, _n_common = balanced(values, **how)
+    _means, after, _n_common = balanced(values + np.array([0, strictness, 0]), **how)
     assert before.keys() == after.keys()
     for pair, one in before.items():
         other = after[pair].value

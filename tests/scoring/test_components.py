@@ -124,7 +124,6 @@ def test_the_worked_example_of_minutes() -> None:
         writers=[w for w, *_rest in rows],
         targets={0: 0.27, 1: 0.31},
     )
-    assert found is not None
     assert (found.value, found.low, found.high) == pytest.approx((21.5, 17.80, 26.58), abs=0.005)
     assert found.n_writers is None
 

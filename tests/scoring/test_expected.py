@@ -37,8 +37,8 @@ def test_the_gain_is_drawn_in_pairs() -> None:
 
 def test_parts_are_of_equal_size_by_what_was_expected() -> None:
     assert calibration([0.9, 0.1, 0.2, 0.8], [1, 0, 0.5, 0.5], n_parts=2) == (
-        Part(2, pytest.approx(0.15), 0.25),  # type: ignore[arg-type]
-        Part(2, pytest.approx(0.85), 0.75),  # type: ignore[arg-type]
+        Part(2, pytest.approx(0.15), 0.25),
+        Part(2, pytest.approx(0.85), 0.75),
     )
     assert [part.n for part in calibration([0.1, 0.2, 0.3], [0, 0, 1])] == [1, 1, 1]
     assert calibration([], []) == ()

@@ -122,6 +122,5 @@ def test_figures_are_shares_and_no_order_of_answers_matters(rows: list[Answer]) 
 def test_f_lies_between_recall_and_precision(row: Answer, by: SupportedBy) -> None:
     recall, precision, f_score = row.recall, row.precision(by), row.f_score(by)
     if recall is not None and precision is not None:
-        assert f_score is not None
         assert f_score <= (recall + precision) / 2 + 1e-12
         assert min(recall, precision) - 1e-12 <= f_score <= max(recall, precision) + 1e-12

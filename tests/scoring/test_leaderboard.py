@@ -137,7 +137,7 @@ def test_sensitivity_is_the_larger_distance_from_the_random_order() -> None:
     }
     found = sensitivity(orders, average=Average.OVER_INSIGHTS)
     joints = [found.random.value, found.top.value, found.bottom.value]
-    assert found.sensitivity.value == pytest.approx(abs(joints[2] - joints[0]))  # type: ignore[operator]
+    assert found.sensitivity.value == pytest.approx(abs(joints[2] - joints[0]))
     assert found.n_summaries == 18
     assert found.sensitivity.n_items == found.random.n_items == 24
     more = orders | {"random": [*orders["random"], *(scored("x", subtopic, 4) for subtopic in range(6, 20))]}
@@ -179,7 +179,7 @@ def test_writers_are_a_sample_from_five_on_and_else_the_interval_is_about_these(
 
 @pytest.mark.parametrize("average", [Average.OVER_INSIGHTS, Average.OVER_SUMMARIES])
 def test_a_system_minus_people_takes_writers_as_a_sample(average: Average) -> None:
-    people = [row for row in written(6, 8) if (row.subtopic + int(row.writer[1:])) % 3]  # type: ignore[index]
+    people = [row for row in written(6, 8) if (row.subtopic + int(row.writer[1:])) % 3]
     system = [scored("a", at, at % 5, cites=at % 2, n_insights=4) for at in range(8)]
     made = board(*people, *system, average=average)
     plain = board(*(replace(row, writer=None) for row in people), *system, average=average)
@@ -187,9 +187,7 @@ def test_a_system_minus_people_takes_writers_as_a_sample(average: Average) -> No
     [turned] = made.differences([("people", "a")])
     for name in ("coverage", "joint", "citation"):
         assert found[name].value == pytest.approx(bare[name].value)
-        assert (turned[name].low, turned[name].high) == pytest.approx(
-            (-found[name].high, -found[name].low)  # type: ignore[operator]
-        )
+        assert (turned[name].low, turned[name].high) == pytest.approx((-found[name].high, -found[name].low))
         assert "writers" in found[name].method
     cells = [
         Cell(row.writer, row.subtopic, (row.score.scores.coverage.value or 0.0) - at_system)
@@ -199,6 +197,6 @@ def test_a_system_minus_people_takes_writers_as_a_sample(average: Average) -> No
         ]
     ]
     n_of = {at: sum(cell.subtopic == at for cell in cells) for at in range(8)}
-    weighted = [replace(cell, weight=1 / n_of[cell.subtopic]) for cell in cells]  # type: ignore[index]
+    weighted = [replace(cell, weight=1 / n_of[cell.subtopic]) for cell in cells]
     expected = mean_over_writers(weighted)
     assert (turned["coverage"].value, turned["coverage"].low) == pytest.approx((expected.value, expected.low))

@@ -45,7 +45,6 @@ def test_the_first_crossing_counts_where_the_mean_falls_again() -> None:
 def test_the_score_is_that_on_the_subtopics_of_the_sessions() -> None:
     values = np.array([[0.2, 0.4, 0.6, 0.8]] * 3)
     found = minutes_worth(values, marks=MARKS, subtopics=["a", "a", "b"], targets={"a": 0.3, "b": 0.6, "c": 0.0})
-    assert found is not None
     assert found.target == pytest.approx(0.4)
     assert (found.n_sessions, found.n_subtopics, found.value) == (3, 2, pytest.approx(20))
     assert minutes_worth(values, marks=MARKS, subtopics=["x"] * 3, targets={"a": 0.3}) is None
@@ -57,8 +56,6 @@ def test_the_higher_mean_over_subtopics_may_be_reached_first_where_sessions_weig
         minutes_worth(values, marks=MARKS, subtopics=["a", "a", "b"], targets={"a": of_a, "b": of_b})
         for of_a, of_b in ((0.6, 0.69), (0.7, 0.52))
     )
-    assert first is not None
-    assert second is not None
     assert (first.target, second.target) == (pytest.approx(0.63), pytest.approx(0.64))
     assert first.value < second.value
 
@@ -88,7 +85,6 @@ def test_sessions_with_marks_of_their_own_are_worth_the_same_minutes() -> None:
     values = np.array([drawn_through(own, grid) for own in every])
     for target in (0.05, 0.1, 0.5, 0.9):
         found = minutes_worth(values, marks=grid, subtopics=["a", "a"], targets={"a": target})
-        assert found is not None
         assert found.value == pytest.approx(60 * target)
 
 
@@ -107,8 +103,6 @@ def test_intervals_hold_the_true_crossing(n_subtopics: int, each: int) -> None:
         found, crossing = simulated_minutes(
             rng, n_subtopics * each, n_subtopics=n_subtopics, resampling=resampling
         )
-        assert found.low is not None
-        assert found.high is not None
         held += found.low <= crossing <= found.high
     assert held / 300 >= 0.92
 
@@ -186,9 +180,6 @@ def test_quitters_do_not_make_people_look_slower_and_the_interval_holds() -> Non
     for _world in range(400):
         minutes, reached, writers = world(12, quits=True)
         found = restricted_mean(minutes, reached, writers.tolist(), limit=60)
-        assert found.value is not None
-        assert found.low is not None
-        assert found.high is not None
         errors.append(found.value - truth)
         held += found.low <= truth <= found.high
     assert abs(np.mean(errors)) < 0.6

@@ -49,7 +49,6 @@ def prepare(address: str) -> dict[str, str]:
         now=timezone.now(),
         options=judging.ModelOptions(concurrency=AT_A_TIME),
     )
-    assert run is not None
     enqueue(runs.worker_task(run), str(run.uid))
     return made | {"run": run.uid.hex}
 

@@ -101,7 +101,6 @@ def test_a_token_is_shown_once_and_opens_nothing_once_it_is_revoked(study: Study
     program.sent = {"Authorization": f"Bearer {plain[0]}"}
     assert [row["name"] for row in program.rows("studies")] == ["Ferry"]
     token.refresh_from_db()
-    assert token.used_at is not None
     assert token.used_at.second == 0
     assert login(make_user("ned", "researcher")).post(reverse("token-revoke", args=[token.uid])).status_code == 404
     as_ada.post(reverse("token-revoke", args=[token.uid]))
@@ -193,7 +192,6 @@ def test_pages_are_whole_and_stay_in_order_while_labels_come_in(study: Study, ad
     program = Program(ada)
     whole = program.rows(f"studies/{study.uid}/labels?limit=1000")
     label = CoverageLabel.objects.filter(study=study, is_current=True).order_by("pk").first()
-    assert label is not None
 
     def change() -> None:
         CoverageLabel.objects.filter(pk=label.pk).update(is_current=False)

@@ -108,7 +108,6 @@ def test_a_backup_holds_no_log_in_and_no_network_address(run: Run, tmp_path: Pat
 def test_a_password_link_from_before_a_restore_stays_dead(run: Run, tmp_path: Path) -> None:
     file = tmp_path / "site.backup"
     link = LINK.search(run("create_account", "nora").stdout)
-    assert link is not None
     assert _python(run, OPEN % link[0]) == "200"
     assert run("backup", str(file)).returncode == 0
     assert run("restore", str(file), "--yes").returncode == 0

@@ -138,8 +138,6 @@ def looking(program: Sequence[str], study: str, environment: dict[str, str]) -> 
     )  # fmt: skip
 
     def look() -> float:
-        assert process.stdin is not None
-        assert process.stdout is not None
         process.stdin.write("\n")
         process.stdin.flush()
         return float(process.stdout.readline())

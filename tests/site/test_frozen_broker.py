@@ -105,7 +105,6 @@ def start(site: dict[str, str], broker: str) -> subprocess.Popen[str]:
 
 
 def read(process: subprocess.Popen[str]) -> str:
-    assert process.stdout is not None
     return process.stdout.readline()
 
 

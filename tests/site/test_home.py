@@ -176,7 +176,6 @@ def test_disagreements_are_counted_as_their_queue_counts_them(ada: Any, dot: Any
 def test_a_late_text_waits_until_it_is_decided(ada: Any, ben: Any, now: Any) -> None:
     session = make_session(annotator=ben, state="submitted")
     study = session.assignment.study
-    assert study is not None
     study.researchers.add(ada)
     assert waiting(ada) == {}
     row = DraftRevision.objects.create(

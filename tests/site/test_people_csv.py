@@ -100,7 +100,7 @@ def test_a_large_upload_is_refused_before_it_is_read_whole() -> None:
             yield b"x" * 65_536
 
     with pytest.raises(ValueError, match="larger than 256 KB"):
-        decode(chunks())  # type: ignore[arg-type]
+        decode(chunks())
     assert taken < 10
 
 

@@ -173,7 +173,7 @@ def test_what_is_held_of_a_researcher_is_given_whole_though_it_belongs_to_a_grou
     group = grouping.make_group(name="Terns", by=eve, now=now)
     grouping.set_members(group=group, members=[cleo], by=eve, now=now)
     for model in (Study, Haystack, Question):
-        model.objects.update(group=group)  # type: ignore[attr-defined]
+        model.objects.update(group=group)
     after = _files_of(login(ben))
     of_logging_in = {"account.json", "log_ins.json", "audit_about.json", "audit_own_acts.json", "README.txt"}
     assert before["scored_texts.json"]

@@ -56,7 +56,7 @@ def scene(ada: Any, ben: Any, eve: Any) -> list[uuid.UUID]:
     )
     group = grouping.make_group(name=f"{SECRET} lab", by=eve, now=now)
     for model in (Haystack, Question, Synthesis, SourceSample, Study):
-        model.objects.update(group=group)  # type: ignore[attr-defined]
+        model.objects.update(group=group)
     for run in JudgeRun.objects.all():
         grouping.group_run(run)
     _give_ids(SECRET, but={"User"})

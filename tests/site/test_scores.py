@@ -99,7 +99,6 @@ def test_the_offline_judge_scores_what_is_sent_as_it_scores_the_same_text_of_a_s
     summary = make_summary(subtopic=subtopic, text=SAID)
     judge = Judge.objects.get(name=answer["judge"])
     run = judging.request_run(judge=judge, subjects=[summary], reason="test", now=timezone.now())
-    assert run is not None
     judging.run_pending(run=run, clock=timezone.now)
     stored = {row.insight.key: row for row in judge.verdicts.select_related("insight")}
     assert len(stored) == 3

@@ -24,7 +24,7 @@ from django.db import OperationalError
 from django.db.migrations.recorder import MigrationRecorder
 from django.test import Client
 from django.urls import get_resolver, reverse
-from gunicorn.config import Config  # type: ignore[import-untyped]
+from gunicorn.config import Config
 
 from summhay_site import env, gunicorn
 from summhay_site.operations import system

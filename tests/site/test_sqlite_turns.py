@@ -62,7 +62,6 @@ def test_threads_write_one_after_the_other(path: str) -> None:
 
 def test_the_turn_of_a_killed_process_is_free_at_once(path: str) -> None:
     process = subprocess.Popen([sys.executable, "-c", HOLDER, path], stdout=subprocess.PIPE, text=True)
-    assert process.stdout is not None
     assert process.stdout.readline() == "mine\n"
     threading.Timer(0.3, process.send_signal, [signal.SIGKILL]).start()
     began = time.monotonic()

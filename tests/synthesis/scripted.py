@@ -156,15 +156,15 @@ class Script(Mishaps):
     texts: Counter[str] = field(default_factory=Counter)
 
     def subtopics(self, asked: str) -> dict[str, Any]:
-        n = int(re.search(r"into (\d+) subtopics", asked)[1])  # type: ignore[index]
+        n = int(re.search(r"into (\d+) subtopics", asked)[1])
         names = tuple(name for name in SUBTOPICS if name not in asked)[: 1 if self.short else n]
         if self.repeats:
             names = (*names[:1], *names[:-1])
         return {"subtopics": [{"name": name, "description": f"All about the {name.lower()}."} for name in names]}
 
     def insights(self, asked: str) -> dict[str, Any]:
-        n = int(re.search(r"Write (\d+) insights", asked)[1])  # type: ignore[index]
-        subtopic = re.search(r"^Subtopic: (.*?):", asked, re.MULTILINE)[1]  # type: ignore[index]
+        n = int(re.search(r"Write (\d+) insights", asked)[1])
+        subtopic = re.search(r"^Subtopic: (.*?):", asked, re.MULTILINE)[1]
         held = self.by_subtopic.setdefault(subtopic, [])
         start = SUBTOPICS.index(subtopic) * FACTS_EACH
         own = [at for at in range(start, start + FACTS_EACH) if fact(at) not in asked]
@@ -177,7 +177,7 @@ class Script(Mishaps):
     def insight_again(self, asked: str) -> dict[str, Any]:
         year = 1700 + sum(map(len, self.by_subtopic.values()))
         text = f"Since {year} nobody has counted the chimneys of Kelmscott Row."
-        subtopic = re.search(r"^Subtopic: (.*?):", asked, re.MULTILINE)[1]  # type: ignore[index]
+        subtopic = re.search(r"^Subtopic: (.*?):", asked, re.MULTILINE)[1]
         self.by_subtopic[subtopic].append(text)
         return {"name": "New fact", "insight": text}
 
@@ -205,7 +205,7 @@ class Script(Mishaps):
             if number.isdigit() and text in part:
                 own = next(name for name, held in self.by_subtopic.items() if text in held)
                 place = re.search(rf"^(\d+)\. {own}:", asked, re.MULTILINE)
-                return {"subtopic": int(place[1]), "insight": int(number), "quote": text}  # type: ignore[index]
+                return {"subtopic": int(place[1]), "insight": int(number), "quote": text}
         return {"subtopic": 0, "insight": 0, "quote": ""}
 
     def category(self, asked: str) -> dict[str, Any]:
@@ -291,5 +291,5 @@ class Script(Mishaps):
         return {"points": [fact(0)] if SUBTOPICS[0].lower() in asked else []}
 
     def query(self, asked: str) -> dict[str, Any]:
-        subtopic = re.search(r"^Subtopic: (.*?):", asked, re.MULTILINE)[1]  # type: ignore[index]
+        subtopic = re.search(r"^Subtopic: (.*?):", asked, re.MULTILINE)[1]
         return {"query": f"What is known about the {subtopic.lower()}?"}

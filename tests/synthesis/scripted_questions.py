@@ -67,14 +67,14 @@ class QuestionScript(Mishaps):
         return {"category": names.index("causal" if "Why" in asked else "comparative") + 1}
 
     def wider(self, asked: str) -> dict[str, Any]:
-        given = re.search(r"^Given question: (.*)$", asked, re.MULTILINE)[1]  # type: ignore[index]
-        domain = re.search(r"^Field: (.*)$", asked, re.MULTILINE)[1]  # type: ignore[index]
+        given = re.search(r"^Given question: (.*)$", asked, re.MULTILINE)[1]
+        domain = re.search(r"^Field: (.*)$", asked, re.MULTILINE)[1]
         self.n_new += 1
         other = "the pier" if self.same else f"{_word(self.n_new)} and {_word(self.n_new)[::-1]}"
         return {"question": f"{given.split()[0]} did {domain} at {other} change so much?"}
 
     def deeper(self, asked: str) -> dict[str, Any]:
-        given = re.search(r"^Given question: (.*)\?$", asked, re.MULTILINE)[1]  # type: ignore[index]
+        given = re.search(r"^Given question: (.*)\?$", asked, re.MULTILINE)[1]
         self.n_new += 1
         if self.n_short:
             self.n_short -= 1
@@ -83,7 +83,7 @@ class QuestionScript(Mishaps):
         return {"question": f"{given} {MORE.format(_word(self.n_new))}?"}
 
     def split(self, asked: str) -> dict[str, Any]:
-        question = re.search(r"^Question: (.*)$", asked, re.MULTILINE)[1]  # type: ignore[index]
+        question = re.search(r"^Question: (.*)$", asked, re.MULTILINE)[1]
         if "winter storms" in question:
             return {"kind": "complex", "questions": ["What closes a harbour?", "How many barges of stone?"]}
         return {"kind": "simple", "questions": []}

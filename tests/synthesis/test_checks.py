@@ -127,7 +127,7 @@ def test_numbers_and_verbatim_insights_are_counted_in_their_documents() -> None:
 
 
 def checked(path: Path) -> dict[str, float]:
-    return json_of("synthesize", "check", path)  # type: ignore[no-any-return]
+    return json_of("synthesize", "check", path)
 
 
 def test_the_command_prints_figures_of_a_file() -> None:

@@ -110,7 +110,7 @@ def test_the_card_says_how_many_leaks_in_other_words_about_are_unseen(command: C
     assert leaks["audited_leaks"] > 5
     assert leaks["audited"] + leaks["unasked"] > 400
     line = next(line for line in card.read_text().splitlines() if "asked about by lot" in line)
-    low, high = (int(end) for end in re.search(r"interval (\d+)–(\d+)", line).groups())  # type: ignore[union-attr]
+    low, high = (int(end) for end in re.search(r"interval (\d+)–(\d+)", line).groups())
     assert low <= _unseen(report) <= high
     assert "Leaks left in a document, mean: 0.000 found." in card.read_text()
 
@@ -228,7 +228,7 @@ def test_conversations_are_told_in_chapters_that_a_reader_takes_for_their_insigh
         assert {text for text in gold if text in document.text} == {
             text for text, numbers in gold.items() if document.number in numbers
         }
-    pairs = SynthesisPart.objects.filter(kind=PartKind.DOCUMENT).first().data["pairs"]  # type: ignore[union-attr]
+    pairs = SynthesisPart.objects.filter(kind=PartKind.DOCUMENT).first().data["pairs"]
     assert {pair["by"] for pair in pairs if pair["is_planned"]} == {"chapter"}
     with pytest.raises(CommandError, match="There is no prompt poem"):
         command.report(Script(), "--prompt", f"poem={own}")

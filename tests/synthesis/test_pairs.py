@@ -52,7 +52,7 @@ def test_half_of_the_pairs_are_planned_and_no_pair_is_drawn_twice(
 def baths(ada: Any, now: datetime) -> Haystack:
     request = ImportRequest(now=now, options={"dataset": "", "judge": "published"}, actor=ada)
     topic = world(1).topic
-    return applied(SUMMHAY, [("", topic)], request=request, problems=Problems(), dry_run=False).target  # type: ignore[return-value]
+    return applied(SUMMHAY, [("", topic)], request=request, problems=Problems(), dry_run=False).target
 
 
 def study_of(dataset: str, people: list[Any], *, by: Any, now: datetime) -> Study:
@@ -119,7 +119,6 @@ def test_who_verifies_pairs_writes_first_and_then_never_on_that_haystack(
 
     def opened(person: Any) -> int:
         task = verify.label_tasks.filter(annotator__user=person).order_by("position").first()
-        assert task is not None
         address = reverse("annotation:label-task", args=["verification", task.uid])
         return int(login(person).get(address).status_code)
 
@@ -142,7 +141,6 @@ def test_from_the_page_of_a_haystack_to_the_form_of_the_study_and_whoever_reads_
     page = response.content.decode()
     assert f'<option value="pairs-{baths.uid.hex[:8]}-12-5" selected>' in page
     question = Question.objects.filter(haystack=baths).first()
-    assert question is not None
     study = study_of(question.dataset, [ben], by=ada, now=now)
     for page_of_insights in (
         reverse("benchmarks:question-detail", args=[question.uid]),

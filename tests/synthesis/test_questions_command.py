@@ -66,7 +66,7 @@ def test_questions_come_out_with_documents_and_key_points(
     for row, held in zip(rows, texts, strict=True):
         assert {point.text for point in row.key_points} == set(FACTS[:4])
         for span in (span for point in row.key_points for span in point.spans):
-            assert held[span.document][span.start : span.end] == span.quote  # type: ignore[index]
+            assert held[span.document][span.start : span.end] == span.quote
         assert all(point.autods and point.autods > 0.7 for point in row.key_points)
     assert {(row.category, row.domain) for row in rows} == {
         (category, domain) for category in ("causal", "comparative") for domain in ("history", "sports")
@@ -173,7 +173,6 @@ def test_uploads_are_ranked_by_a_rerank_model_without_duplicates(
     about = SynthesisPart.objects.filter(kind=PartKind.QUESTION, text__startswith="Why do harbours silt").first()
     assert about is not None
     first = SynthesisPart.objects.filter(kind=PartKind.DOCUMENT, parent__parent=about).order_by("number").first()
-    assert first is not None
     assert first.title == "4"
     assert report["steps"]["scoring"]["got"] > 0
     assert not any("You help to choose what" in str(body) for body in server.bodies)

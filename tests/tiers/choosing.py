@@ -38,7 +38,7 @@ class Recording:
 
 def read(folder: Path) -> Recording:
     """Read what all workers have left in `lines` and, run without recording these, in `seconds`."""
-    recording, numbers, reached = Recording(), {}, defaultdict(list)  # type: ignore[var-annotated]
+    recording, numbers, reached = Recording(), {}, defaultdict(list)
 
     def bit(*thing: object) -> int:
         return numbers.setdefault(thing, len(numbers))

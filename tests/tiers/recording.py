@@ -111,7 +111,7 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     for item in session.items:
         shared = [
             f"{definition.baseid}::{name} (fixture)"
-            for name, definitions in item._fixtureinfo.name2fixturedefs.items()  # type: ignore[attr-defined]
+            for name, definitions in item._fixtureinfo.name2fixturedefs.items()
             for definition in definitions[-1:]
             if definition.scope in SHARED
         ]

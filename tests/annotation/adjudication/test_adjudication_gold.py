@@ -73,7 +73,7 @@ def test_decisions_change_nothing_of_what_people_and_their_ceiling_say(
     page = reverse("annotation:study-figures-file", args=[study.uid, "figures.json"])
     before, told = as_ada.get(page).json(), report("agreement", "--study", study.name)
     labels = reverse("annotation:study-labels", args=[study.uid, "csv"])
-    exported = b"".join(as_ada.get(labels).streaming_content)  # type: ignore[attr-defined]
+    exported = b"".join(as_ada.get(labels).streaming_content)
     decide(study, 20, ada, now)
     after = as_ada.get(page, {"reference": "adjudicated"}).json()
     assert after["people"] == before["people"]
@@ -81,7 +81,7 @@ def test_decisions_change_nothing_of_what_people_and_their_ceiling_say(
     assert after["judges"] != before["judges"]
     assert {row["reference_items"] for row in after["judges"]} == {20}
     assert report("agreement", "--study", study.name) == told
-    assert b"".join(as_ada.get(labels).streaming_content) == exported  # type: ignore[attr-defined]
+    assert b"".join(as_ada.get(labels).streaming_content) == exported
 
 
 def test_the_page_says_what_the_reference_covers(study: Study, ada: Any, as_ada: Any, now: datetime) -> None:
@@ -117,11 +117,11 @@ def test_a_decision_leaves_with_everybodys_label_under_pseudonyms(
     )
     study.memberships.create(annotator=ben.annotator, number=9, joined_at=now)
     lines = as_ada.get(reverse("annotation:adjudicated", args=[study.uid, "jsonl"]))
-    row = json.loads(b"".join(lines.streaming_content))  # type: ignore[attr-defined]
+    row = json.loads(b"".join(lines.streaming_content))
     assert row["n_people"] == len(row["labels"]) == 4
     assert {"annotator": "annotator9", "label": "partial", "lines": [2, 3]} in row["labels"]
     answer = as_ada.get(reverse("annotation:adjudicated", args=[study.uid, "csv"]))
-    text = b"".join(answer.streaming_content).decode()  # type: ignore[attr-defined]
+    text = b"".join(answer.streaming_content).decode()
     [cells] = csv.DictReader(io.StringIO(text))
     assert "annotator9 partial 2 3" in cells["labels"].split("; ")
     assert cells["note"] == "'=because"

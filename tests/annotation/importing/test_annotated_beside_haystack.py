@@ -55,8 +55,7 @@ def annotated(topic: dict[str, Any], *, file_name: str) -> list[dict[str, Any]]:
 
 
 def bring_in(format_name: str, path: Path) -> dict[str, Any]:
-    report: dict[str, Any] = json_of("import_dataset", format_name, path)
-    return report
+    return json_of("import_dataset", format_name, path)
 
 
 def leaderboard(judge: str) -> Any:

@@ -72,8 +72,7 @@ def fresh() -> None:
 
 
 def imported(path: Path, *args: Any) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(run("import_dataset", "archive", path, "--json", *args).partition("\n")[2])
-    return found
+    return json.loads(run("import_dataset", "archive", path, "--json", *args).partition("\n")[2])
 
 
 def figures(study: str, task: str = "") -> dict[str, Any]:
@@ -90,8 +89,7 @@ def same(one: dict[str, Any], other: dict[str, Any]) -> bool:
 
 def simulated(kind: str, *args: str) -> Study:
     run("simulate_labels", "--study", "Tried out", "--kind", kind, *args, *PEOPLE)
-    study: Study = Study.objects.get(name="Tried out")
-    return study
+    return Study.objects.get(name="Tried out")
 
 
 def people(study: Study) -> list[str]:
@@ -327,8 +325,7 @@ def imported_with_errors(path: Path, *args: str) -> dict[str, Any]:
     out = io.StringIO()
     with pytest.raises(SystemExit):
         call_command("import_dataset", "archive", str(path), "--json", *args, stdout=out, stderr=io.StringIO())
-    found: dict[str, Any] = json.loads(out.getvalue())
-    return found
+    return json.loads(out.getvalue())
 
 
 def test_labels_made_elsewhere_keep_the_order_of_their_categories(tmp_path: Path) -> None:

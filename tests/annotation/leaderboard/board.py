@@ -50,8 +50,7 @@ class Reader:
         return {" · ".join(row.names): row for row in self.sheet(tail).table("rows").rows}
 
     def file(self, name: str) -> str:
-        text: str = self.get(name).getvalue().decode()
-        return text
+        return self.get(name).getvalue().decode()
 
 
 def report(name: str, *arguments: str) -> Any:

@@ -33,8 +33,7 @@ def test_names_of_systems_are_escaped_in_latex() -> None:
 
 def test_haystacks_are_chosen_by_domain_in_one_word_or_the_other(people: Study) -> None:
     def asked(domain: str) -> list[dict[str, Any]]:
-        rows: list[dict[str, Any]] = json_of("report", "leaderboard", "--judge", "lexical-2", "--domain", domain)
-        return rows
+        return json_of("report", "leaderboard", "--judge", "lexical-2", "--domain", domain)
 
     Haystack.objects.update(domain="conversation")
     assert len(asked("conversations")) == len(asked("conversation")) == 3
@@ -204,7 +203,6 @@ def test_one_row_per_system_is_its_best(people: Study, reader: Reader) -> None:
         reason="",
         now=NOW,
     )
-    assert run is not None
     judging.run_pending(run=run, clock=lambda: NOW)
     assert {"heron · all documents", "heron · oracle"} <= set(reader.rows())
     one_each = reader.rows("?rows-one=1")

@@ -37,7 +37,7 @@ class MailHandler(socketserver.StreamRequestHandler):
         for line in self.rfile:
             if text is not None:
                 if line == b".\r\n":
-                    self.server.mails.append(b"".join(text))  # type: ignore[attr-defined]
+                    self.server.mails.append(b"".join(text))
                     text = None
                     if not self.thanks:
                         return
@@ -58,13 +58,13 @@ class MailHandler(socketserver.StreamRequestHandler):
 def mail_server(settings: Any) -> Iterator[list[bytes]]:
     """A mail server of our own, and the site set to it; gives the mails that it got."""
     with socketserver.TCPServer(("127.0.0.1", 0), MailHandler) as server:
-        server.mails = []  # type: ignore[attr-defined]
+        server.mails = []
         threading.Thread(target=server.serve_forever, daemon=True).start()
         settings.EMAIL_IS_SET = True
         settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
         settings.EMAIL_HOST, settings.EMAIL_PORT = server.server_address
         settings.SITE_ADDRESS = "https://summhay.example/"
-        yield server.mails  # type: ignore[attr-defined]
+        yield server.mails
         server.shutdown()
 
 
@@ -88,7 +88,7 @@ def test_a_mail_server_gets_a_friendly_mail_without_a_login(
     [text] = mail_server
     got = message_from_bytes(text)
     assert got["To"] == "ben@example.org"
-    body = got.get_payload(decode=True).decode()  # type: ignore[union-attr]
+    body = got.get_payload(decode=True).decode()
     assert body.startswith("Hello Ben Ó,")
     for words in ("Ferry links: 4 tasks, due Wednesday 4 March, 09:00 WET", "https://summhay.example/work/"):
         assert words in body
@@ -157,7 +157,6 @@ def second_account(study: Study, user: Any) -> Any:
     other.save()
     Membership.objects.create(study=study, annotator=annotator_of(other), number=7, joined_at=study.created_at)
     task = study.label_tasks.unfinished().last()
-    assert task is not None
     task.annotator = annotator_of(other)
     task.save()
     return other

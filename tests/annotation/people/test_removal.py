@@ -70,7 +70,7 @@ def written(ben: Any, cleo: Any, ada: Any, now: datetime) -> Study:
             )
     for queued in scoring.score_snapshots(now=now):
         run_judge(str(queued.uid))
-    run = JudgeRun.objects.create(judge=Verdict.objects.first().judge, created_at=now)  # type: ignore[union-attr]
+    run = JudgeRun.objects.create(judge=Verdict.objects.first().judge, created_at=now)
     for number, text in enumerate((OWN, SHARED, "")):
         call = JudgeCall.objects.create(
             cache_key=f"{number}" * 64,

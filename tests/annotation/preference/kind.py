@@ -140,7 +140,7 @@ class PreferenceWork(Archived):
     items: Annotated[list[ItemPart], Expected("a list of items")]
     plan: PeoplePerItem
     tasks: Tasks
-    judges: table("no judge answers", str)  # type: ignore[valid-type]
+    judges: table("no judge answers", str)
 
 
 class PreferencesPlan(LabelWorkPlan):
@@ -220,7 +220,7 @@ class PreferenceKind(LabelWork):
 
     def files(self, study: Study, now: datetime) -> Iterable[StudyFile]:
         def pair(item: LabelItem) -> Plain:
-            return {"id": f"{item.summary.uid}/{item.block}"}  # type: ignore[union-attr]
+            return {"id": f"{item.summary.uid}/{item.block}"}
 
         settings = {"people_per_item": study.preference_plan.people_per_item}
         return work_files(study, settings=lambda _: settings, item=pair, said=lambda *_: {"judges": []})

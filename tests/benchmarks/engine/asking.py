@@ -38,15 +38,13 @@ def price(**fields: Any) -> ModelPrice:
 
 
 def request(judge: Judge, **options: Any) -> JudgeRun:
-    run = judging.request_run(
+    return judging.request_run(
         judge=judge,
         subjects=Summary.objects.all(),
         reason="test",
         now=timezone.now(),
         options=judging.ModelOptions(**options),
     )
-    assert run is not None
-    return run
 
 
 def work(run: JudgeRun) -> runs.RunProgress:

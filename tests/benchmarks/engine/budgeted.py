@@ -12,6 +12,7 @@ from django.utils import timezone
 
 from benchmarks.engine import costs, judging, versions
 from benchmarks.models import Judge, JudgeRun, ModelPrice, Subtopic, Summary
+from tests.benchmarks.engine.asking import request as request
 from tests.fake_openai import MODEL, Answer, FakeServer, judged
 from tests.makers import make_summary
 
@@ -29,18 +30,6 @@ def price(**fields: Any) -> ModelPrice:
 def make_judge(server: FakeServer, name: str = "sparrow", **config: Any) -> Judge:
     values = {"base_url": server.address, "model": MODEL, "prompt": "Say.", **config}
     return versions.ensure_judge(name=name, kind="openai", config=values, now=timezone.now())
-
-
-def request(judge: Judge, **options: Any) -> JudgeRun:
-    run = judging.request_run(
-        judge=judge,
-        subjects=Summary.objects.all(),
-        reason="test",
-        now=timezone.now(),
-        options=judging.ModelOptions(**options),
-    )
-    assert run is not None
-    return run
 
 
 def work(run: JudgeRun) -> JudgeRun:

@@ -414,6 +414,5 @@ def test_what_a_line_says(line: bytes, kind: type) -> None:
     found = outcome_of(line)
     assert isinstance(found[1] if found else None, kind)
     if isinstance(found and found[1], Failure):
-        assert found is not None
         assert isinstance(found[1], Failure)
         assert found[1].message

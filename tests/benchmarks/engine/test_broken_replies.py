@@ -58,7 +58,6 @@ def run_on_summaries(server: FakeServer) -> tuple[Judge, JudgeRun]:
     make_summary(subtopic=make_haystack().subtopics.get(number=1), text="- Nothing happened.")
     judge = make_judge(server)
     run = judging.request_run(judge=judge, subjects=Summary.objects.all(), reason="test", now=timezone.now())
-    assert run is not None
     return judge, run
 
 
@@ -143,7 +142,6 @@ def test_points_with_characters_that_cannot_be_stored_keep_their_other_words(ser
     run = judging.request_run(
         judge=make_judge(server), task="extraction", subjects=[response], reason="test", now=timezone.now()
     )
-    assert run is not None
     judging.run_pending(run=run, clock=timezone.now)
     assert Extraction.objects.get().is_valid
     assert list(ResponsePoint.objects.values_list("text", flat=True)) == [
@@ -180,7 +178,6 @@ def test_no_transaction_is_open_while_a_reply_is_read(
             run = judging.request_run(task="autods", subjects=response.question.key_points.all(), **asked)
         else:
             run = judging.request_run(task=task, subjects=[response], **asked)
-        assert run is not None
         judging.run_pending(run=run, clock=timezone.now)
         KeyPoint.objects.update(autods=None)
     assert len(seen) >= 2, "once as it came, once as it was kept"

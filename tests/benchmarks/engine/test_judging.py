@@ -58,9 +58,7 @@ def _forget_backgrounds() -> None:
 
 
 def request(judge: Judge, summaries: Sequence[Summary] | None = None) -> JudgeRun:
-    run = judging.request_run(judge=judge, subjects=summaries or Summary.objects.all(), reason="test", now=NOW)
-    assert run is not None
-    return run
+    return judging.request_run(judge=judge, subjects=summaries or Summary.objects.all(), reason="test", now=NOW)
 
 
 def judged() -> dict[int, int]:

@@ -152,7 +152,7 @@ def test_a_refusal_is_invalid_at_once(server: FakeServer, subtopic: Subtopic, an
     judge = make_judge(server)
     work(request(judge))
     assert (server.n_asked, judge.verdicts.filter(is_valid=False).count()) == (3, 3)
-    assert judge.verdicts.first().raw == {"problem": "The model refused to answer."}  # type: ignore[union-attr]
+    assert judge.verdicts.first().raw == {"problem": "The model refused to answer."}
 
 
 def test_a_server_without_schemas_is_asked_in_the_shape_that_it_knows_for_the_rest_of_the_run(

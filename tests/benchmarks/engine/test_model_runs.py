@@ -51,7 +51,6 @@ def test_every_insight_is_asked_once_and_the_answer_is_kept_with_all_that_is_kno
     verdict = judge.verdicts.get(insight__number=1)
     assert (verdict.lines, verdict.is_linked, verdict.is_valid) == ([1], True, True)
     call = verdict.call
-    assert call is not None
     assert (call.prompt_tokens, call.cached_tokens, call.completion_tokens, call.reasoning_tokens) == (
         100,
         40,
@@ -229,7 +228,6 @@ def test_a_run_pauses_before_its_budget_is_passed_and_goes_on_with_more(
     spent = costs.cost_of(run.calls.all())
     assert run.state == JudgeRun.State.PAUSED
     assert "budget of $0.0075" in JudgeRun.objects.get().message
-    assert spent.dollars is not None
     assert 0 < spent.dollars <= Decimal("0.0075")
     assert 0 < judge.verdicts.count() == server.n_asked < 18
     JudgeRun.objects.update(budget=Decimal(1))

@@ -245,7 +245,7 @@ def test_sources_are_asked_for_the_papers_task_and_nothing_is_remarked(
         assert "before this one:\nSentence 0 says 1." in of_first[1]
     if method == "hierarchical":
         assert any("Sentence 5 says 1.\n\nSentence 0" in texts(body)[1] for body in server.bodies)
-    assert Summary.objects.filter(origin="generated").first().text.startswith("Sentence 0")  # type: ignore[union-attr]
+    assert Summary.objects.filter(origin="generated").first().text.startswith("Sentence 0")
 
 
 @pytest.mark.parametrize("method", ["at-once", "hierarchical", "incremental"])

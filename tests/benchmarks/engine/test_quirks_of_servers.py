@@ -282,12 +282,10 @@ def writing(server: FakeServer, subtopic: Subtopic, **values: Any) -> JudgeRun:
     heron = versions.save_summarizer(name="heron", config=config, note="", by=None, now=timezone.now())
     subtopic = Subtopic.objects.select_related("haystack").get(pk=subtopic.pk)
     drafts = summarizing.drafted(judge=heron, subjects=[subtopic], shown=Source(), now=timezone.now())
-    run = judging.request_run(
+    return judging.request_run(
         judge=heron, task=summarizing.TASK, subjects=drafts, reason="test", now=timezone.now(),
         options=judging.ModelOptions(concurrency=1),
     )  # fmt: skip
-    assert run is not None
-    return run
 
 
 def test_the_docs_name_every_server() -> None:

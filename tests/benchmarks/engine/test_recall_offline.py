@@ -65,15 +65,11 @@ def run(task: str, responses: list[Response], now: datetime) -> runs.RunProgress
 
 def answers(premise: str) -> dict[tuple[str, str], str]:
     rows = PointVerdict.objects.filter(premise=premise).select_related("response__system", "key_point", "point")
-    return {
-        (row.response.system.key, (row.key_point or row.point).text[:9]): row.answer  # type: ignore[union-attr]
-        for row in rows
-    }
+    return {(row.response.system.key, (row.key_point or row.point).text[:9]): row.answer for row in rows}
 
 
 def test_recall_says_which_key_points_a_response_has_and_where(responses: list[Response], now: datetime) -> None:
     done = run(Task.RECALL, responses, now)
-    assert done is not None
     assert (done.n_done, done.n_failed) == (2, 0), "a question without key points asks nothing"
     assert answers(Premise.RESPONSE) == {
         ("heron", "Thick ice"): "yes", ("heron", "A canal w"): "no",
@@ -123,13 +119,11 @@ def test_a_cancelled_run_stops_and_what_it_has_is_not_asked_again(
     monkeypatch.setattr(judging, "BATCH", 1)
     judge = versions.default_judge(now=now)
     made = judging.request_run(judge=judge, task=Task.RECALL, subjects=responses, reason="test", now=now)
-    assert made is not None
     stop: Callable[[Any], None] = lambda _: runs.cancel_run(run=made, now=now) and None  # noqa: E731
     judging.run_pending(run=made, clock=lambda: now, progress=stop)
     made.refresh_from_db()
     assert (made.state, PointVerdict.objects.count()) == ("cancelled", 2)
     again = judging.request_run(judge=judge, task=Task.RECALL, subjects=responses, reason="test", now=now)
-    assert again is not None
     assert again.items.count() == 1
 
 

@@ -44,7 +44,7 @@ def make_judge(server: FakeServer, **config: Any) -> Judge:
 
 
 def request(judge: Judge, task: str, **options: Any) -> JudgeRun:
-    run = judging.request_run(
+    return judging.request_run(
         judge=judge,
         task=task,
         subjects=Response.objects.all(),
@@ -52,8 +52,6 @@ def request(judge: Judge, task: str, **options: Any) -> JudgeRun:
         now=timezone.now(),
         options=judging.ModelOptions(**options),
     )
-    assert run is not None
-    return run
 
 
 def work(run: JudgeRun) -> runs.RunProgress:
@@ -73,7 +71,6 @@ def test_every_key_point_is_asked_once_with_its_own_prompt_and_evidence_is_kept(
     assert work(run).n_done == 1
     assert (run.state, server.n_asked, said(judge)) == ("done", n_calls, {"yes": 1, "no": 1})
     verdict = judge.point_verdicts.get(answer="yes")
-    assert verdict.key_point is not None
     assert (verdict.key_point.number, verdict.raw["sentence"], verdict.raw["evidence"]) == (1, 1, "Alpha 1 holds.")
     assert (verdict.repeat, verdict.is_valid, verdict.call is not None) == (0, True, True)
     body = server.bodies[0]
@@ -96,7 +93,6 @@ def test_points_are_extracted_and_held_against_documents_and_key_points(
     assert server.n_asked == 1 + (6 if protocol == "one" else 2)
     assert (said(judge, "documents"), said(judge, "key_points")) == ({"yes": 1, "no": 2}, {"no": 3})
     verdict = judge.point_verdicts.get(premise="documents", answer="yes")
-    assert verdict.point is not None
     assert (verdict.point.number, verdict.raw["document"], verdict.raw["passages_shown"]) == (2, 1, 1)
 
 

@@ -73,9 +73,7 @@ def texts_of(task: str) -> Sequence[Any]:
 
 def make_run(judge: Judge, task: str, texts: Sequence[Any]) -> JudgeRun:
     options = judging.ModelOptions(repeats=2)
-    run = judging.request_run(judge=judge, task=task, subjects=texts, reason="test", now=NOW, options=options)
-    assert run is not None
-    return run
+    return judging.request_run(judge=judge, task=task, subjects=texts, reason="test", now=NOW, options=options)
 
 
 def reply_to(question: Question) -> dict[str, Any]:
@@ -89,8 +87,8 @@ def reply_to(question: Question) -> dict[str, Any]:
         return {"answer": "agree"}
     name, numbers = ("coverage", "bullet_ids") if question.task == "coverage" else ("answer", "evidence")
     yes, no = ("full", "none") if question.task == "coverage" else ("yes", "no")
-    first = question.numbered[0][0]  # type: ignore[attr-defined]
-    if question.protocol == "one":  # type: ignore[attr-defined]
+    first = question.numbered[0][0]
+    if question.protocol == "one":
         return {name: yes, numbers: [first]}
     item = "insight" if question.task == "coverage" else "point"
     rows = [{item: n, name: no if n > 1 else yes, numbers: [] if n > 1 else [first]} for n in (1, 2)]

@@ -115,12 +115,10 @@ def summaries(db: None) -> list[Summary]:
 
 
 def request(judge: Judge, summaries: Sequence[Summary], by: Any = None) -> JudgeRun:
-    run = judging.request_run(
+    return judging.request_run(
         judge=judge, task="shorten", subjects=summaries, reason="test", now=timezone.now(), requested_by=by,
         options=judging.ModelOptions(concurrency=1),
     )  # fmt: skip
-    assert run is not None
-    return run
 
 
 def test_texts_are_asked_for_stored_paid_and_never_asked_for_twice(

@@ -30,8 +30,7 @@ def run(*args: str) -> Any:
 
 
 def asked(body: dict[str, Any]) -> str:
-    text: str = body["messages"][1]["content"]
-    return text
+    return body["messages"][1]["content"]
 
 
 def careful(number: int, body: dict[str, Any]) -> Answer:

@@ -126,7 +126,6 @@ def test_a_quote_is_where_its_letters_are(case: str) -> None:
     text, quote, offset, expected, ratio = PLACED[case]
     start, end = offset or (None, None)
     place = locate(quote, {1: text}, start=start, end=end)
-    assert place is not None
     assert (place.start, place.end) == expected
     assert place.ratio == pytest.approx(ratio)
 

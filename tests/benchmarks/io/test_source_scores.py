@@ -36,8 +36,7 @@ def take(folder: Path, *lines: dict[str, Any], dataset: str = "ports") -> dict[s
     file, out = folder / "scores.jsonl", io.StringIO()
     file.write_text("\n".join(map(json.dumps, lines)))
     call_command("import_dataset", "source-scores", str(file), "--dataset", dataset, "--json", stdout=out)
-    found: dict[str, Any] = json.loads(out.getvalue())
-    return found
+    return json.loads(out.getvalue())
 
 
 @pytest.mark.usefixtures("_ports")

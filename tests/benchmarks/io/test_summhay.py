@@ -374,7 +374,7 @@ def test_a_stream_that_cannot_tell_its_size_is_cut_at_the_limit() -> None:
             return b" " * max(size, 1)
 
     with pytest.raises(ImportFailed, match=r"at most 1\.0 MB are read"):
-        summhay.parse(Endless(), limit_bytes=1024 * 1024)  # type: ignore[arg-type]
+        summhay.parse(Endless(), limit_bytes=1024 * 1024)
 
 
 def test_a_missing_file_is_a_sentence(tmp_path: Path) -> None:
