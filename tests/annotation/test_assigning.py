@@ -54,12 +54,9 @@ def test_the_oracle_shows_documents_with_insights_up_to_the_budget() -> None:
     assert chosen.ceiling["recall"] == pytest.approx(2 / 3)
 
 
-def test_zero_insight_documents_come_only_when_asked_for() -> None:
+def test_zero_insight_documents_come_when_asked_for_and_the_full_haystack_knows_no_budget() -> None:
     assert choose(MATERIAL, Rule()).numbers == (2, 3, 4)
     assert choose(MATERIAL, Rule(include_zero_insight=True)).numbers == (1, 2, 3, 4)
-
-
-def test_the_full_haystack_knows_no_budget() -> None:
     assert choose(MATERIAL, Rule(setting="full", token_budget=1)).numbers == (1, 2, 3, 4)
 
 
@@ -118,6 +115,9 @@ def test_reading_the_insights_of_another_haystack_does_no_harm(ben: Any, now: da
     study = make_writing_study(annotators=[ben])
     record_exposure(user=ben, haystack=make_haystack(key="other"), reason="linking", now=now)
     assert codes(study, ben) == set()
+    haystack = study.writing_plan.subtopics.first().haystack
+    record_exposure(user=ben, haystack=haystack, reason="writing", now=now)
+    assert codes(study, ben) == {Code.SECOND_ON_HAYSTACK}
 
 
 def test_a_research_role_bars_from_writing_however_it_was_given(ben: Any, cleo: Any, dot: Any) -> None:
@@ -140,13 +140,6 @@ def test_nobody_writes_twice_on_one_haystack_unless_the_study_allows_it(ben: Any
     )
     assert len(assigning.assign(study=generous, by=ada, now=now)) == 1
     assert Assignment.objects.filter(annotator__user=ben).values("subtopic").distinct().count() == 2
-
-
-def test_having_written_elsewhere_counts_as_a_first_time(ben: Any, now: datetime) -> None:
-    study = make_writing_study(annotators=[ben])
-    haystack = study.writing_plan.subtopics.first().haystack
-    record_exposure(user=ben, haystack=haystack, reason="writing", now=now)
-    assert codes(study, ben) == {Code.SECOND_ON_HAYSTACK}
 
 
 def test_a_voided_session_still_means_that_somebody_has_written(ben: Any, now: datetime) -> None:
@@ -261,11 +254,8 @@ def test_practice_comes_first_where_there_is_a_practice_corpus(ben: Any, now: da
     assigning.ensure_still_eligible(assignment=task, now=now)
 
 
-def test_without_a_practice_corpus_there_is_no_practice_task(ben: Any, now: datetime) -> None:
-    assert assigning.practice_assignment(annotator=annotator_of(ben), now=now) is None
-
-
 def test_a_practice_task_shows_what_three_minutes_suffice_to_read(ben: Any, now: datetime) -> None:
+    assert assigning.practice_assignment(annotator=annotator_of(ben), now=now) is None
     make_haystack(
         key="tryout", is_practice=True, n_documents=8, words_per_document=200, golds=[[list(range(1, 9))]]
     )

@@ -29,13 +29,29 @@ from tests.makers import (
 )
 
 
-def test_a_new_study_is_a_draft_of_its_maker_with_first_guidelines(ada: Any, ben: Any) -> None:
+def test_a_study_is_a_draft_first_opens_closes_and_goes_to_the_archive_and_back(
+    ada: Any, ben: Any, now: datetime
+) -> None:
     study = new_study(ada, annotators=[annotator_of(ben)])
     assert study.state == "draft"
     assert list(study.researchers.all()) == [ada]
     assert study.guidelines.get().version == 1
     assert study.memberships.get().pseudonym == "annotator1"
     assert AuditEvent.objects.filter(action="study.create", actor=ada).count() == 1
+    member = study.memberships.get()
+    plan, person = study.writing_plan, member.annotator
+    assert planning.limit_ms_of(plan=plan, annotator=person, membership=member) == 7_200_000
+    person.limit_factor = Decimal("1.5")
+    assert planning.limit_ms_of(plan=plan, annotator=person, membership=member) == 10_800_000
+    planning.set_member_limit(membership=member, limit_ms=600_000, by=ada, now=now)
+    assert planning.limit_ms_of(plan=plan, annotator=person, membership=member) == 600_000
+    assert lifecycle.open_study(study=study, by=ada, now=now).state == "open"
+    assert lifecycle.close_study(study=study, by=ada, now=now).state == "closed"
+    assert lifecycle.archive_study(study=study, by=ada, now=now).state == "archived"
+    with pytest.raises(kind.NotReady, match="restore it first"):
+        lifecycle.open_study(study=study, by=ada, now=now)
+    assert lifecycle.restore_study(study=study, by=ada, now=now).state == "closed"
+    assert AuditEvent.objects.filter(action__startswith="study.").count() >= 5
 
 
 @pytest.mark.parametrize(
@@ -86,11 +102,6 @@ def test_tasks_nobody_has_begun_follow_a_change_of_the_documents(ada: Any, ben: 
     task.refresh_from_db()
     assert sorted(task.document_numbers) == [1, 2, 3, 4, 5, 6]
     assert task.ceiling["recall"] == 1.0
-
-
-def test_a_subtopic_with_tasks_stays_in_its_study(ada: Any, ben: Any, now: datetime) -> None:
-    study = new_study(ada)
-    task = make_assignment(study=study, annotator=ben)
     others = study.writing_plan.subtopics.exclude(pk=task.subtopic.pk)
     with pytest.raises(kind.NotReady, match="Subtopic 1"):
         planning.update_study(
@@ -106,17 +117,6 @@ def test_opening_says_all_that_is_missing(ada: Any, now: datetime) -> None:
     assert len(refused.value.problems) == 3
     assert "at least one annotator" in str(refused.value)
     assert "no ranking by “bm25”" in str(refused.value)
-
-
-def test_a_study_opens_closes_and_goes_to_the_archive_and_back(ada: Any, ben: Any, now: datetime) -> None:
-    study = new_study(ada, annotators=[annotator_of(ben)])
-    assert lifecycle.open_study(study=study, by=ada, now=now).state == "open"
-    assert lifecycle.close_study(study=study, by=ada, now=now).state == "closed"
-    assert lifecycle.archive_study(study=study, by=ada, now=now).state == "archived"
-    with pytest.raises(kind.NotReady, match="restore it first"):
-        lifecycle.open_study(study=study, by=ada, now=now)
-    assert lifecycle.restore_study(study=study, by=ada, now=now).state == "closed"
-    assert AuditEvent.objects.filter(action__startswith="study.").count() >= 5
 
 
 def test_no_study_opens_without_a_consent_text(ada: Any, ben: Any, now: datetime) -> None:
@@ -176,17 +176,6 @@ def test_who_comes_back_keeps_the_pseudonym_and_who_left_loses_only_waiting_task
     assert members.add_annotators(study=study, annotators=[annotator_of(cleo)], by=ada, now=now) == 0
     member = study.memberships.get(annotator__user=cleo)
     assert (member.number, member.left_at) == (2, None)
-
-
-def test_a_limit_of_ones_own_beats_the_factor_and_the_factor_the_study(ada: Any, ben: Any, now: datetime) -> None:
-    study = new_study(ada, annotators=[annotator_of(ben)])
-    member = study.memberships.get()
-    plan, person = study.writing_plan, member.annotator
-    assert planning.limit_ms_of(plan=plan, annotator=person, membership=member) == 7_200_000
-    person.limit_factor = Decimal("1.5")
-    assert planning.limit_ms_of(plan=plan, annotator=person, membership=member) == 10_800_000
-    planning.set_member_limit(membership=member, limit_ms=600_000, by=ada, now=now)
-    assert planning.limit_ms_of(plan=plan, annotator=person, membership=member) == 600_000
 
 
 def test_the_same_words_make_no_new_version_of_the_guidelines(ada: Any, now: datetime) -> None:

@@ -121,7 +121,9 @@ def test_its_page_shows_people_judges_and_how_each_person_worked(
     assert sum(given["Cleo"].value(level) for level in LEVELS) == n
 
 
-def test_its_figures_are_files_under_pseudonyms(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
+def test_its_figures_are_files_under_pseudonyms_and_in_the_archive(
+    ada: Any, as_ada: Any, ben: Any, cleo: Any
+) -> None:
     study = graded((ben, cleo), by=ada)
     plain = as_ada.get(url(study, "figures.json")).json()
     people = plain["questions"]["grade"]["people"]
@@ -149,13 +151,25 @@ def test_its_figures_are_files_under_pseudonyms(ada: Any, as_ada: Any, ben: Any,
     everything = json.dumps(plain) + json.dumps(whole) + tex
     assert "Ben" not in everything
     assert "Cleo" not in everything
+    answer = as_ada.get(reverse("annotation:study-archive-file", args=[study.uid]))
+    with zipfile.ZipFile(io.BytesIO(answer.getvalue())) as archive:
+        plain = json.loads(archive.read("grades/figures.json"))
+        in_csv = archive.read("grades/figures.csv").decode()
+        sheet = archive.read("grades/README.md").decode()
+    in_file = as_ada.get(url(study, "figures.json")).json()
+    del in_file["data_version"]
+    assert plain == in_file
+    assert list(csv.DictReader(io.StringIO(in_csv))) == _rows(as_ada.get(url(study, "figures.csv")))
+    assert "figures.csv" in sheet
 
 
 def _rows(answer: Any) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(answer.getvalue().decode().lstrip("\ufeff"))))
 
 
-def test_card_headline_and_console_follow(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
+def test_card_headline_and_console_follow(
+    ada: Any, as_ada: Any, ben: Any, cleo: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     study = graded((ben, cleo), by=ada)
     headline = HEADLINE.compute(OfStudy(study.pk))
     assert (headline.n_people, headline.n_judges) == (2, 1)
@@ -170,12 +184,8 @@ def test_card_headline_and_console_follow(ada: Any, as_ada: Any, ben: Any, cleo:
     in_file = as_ada.get(url(study, "figures.json")).json()
     del in_file["data_version"]
     assert told == in_file
-
-
-def test_a_kind_without_results_says_that_it_has_no_such_report(
-    ada: Any, ben: Any, cleo: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    study = graded((ben, cleo), by=ada)
+    with pytest.raises(UnknownLabel, match="annotator1: “none” is none of partial, full"):
+        frame_of(study, model=CoverageLabel, value="coverage", categories=("partial", "full"))
     kind = kind_named(study.kind)
     monkeypatch.setattr(kind, "results", None)
     with pytest.raises(CommandError, match=f"has other reports: its kind is {kind.label}"):
@@ -201,31 +211,11 @@ def test_before_the_first_answer_the_page_says_so(ada: Any, as_ada: Any, ben: An
     assert CARD.compute(OfStudy(study.pk)).chart is None
 
 
-def test_a_value_that_is_no_category_is_named_without_the_person(ada: Any, ben: Any, cleo: Any) -> None:
-    study = graded((ben, cleo), by=ada)
-    with pytest.raises(UnknownLabel, match="annotator1: “none” is none of partial, full"):
-        frame_of(study, model=CoverageLabel, value="coverage", categories=("partial", "full"))
-
-
 def test_results_of_labels_need_either_tables_or_questions() -> None:
     with pytest.raises(TypeError, match="labels with facts, or questions"):
         LabelResults()
     with pytest.raises(TypeError, match="labels with facts, or questions"):
         LabelResults(labels=lambda study: {})
-
-
-def test_the_archive_holds_the_figures_of_the_page(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
-    study = graded((ben, cleo), by=ada)
-    answer = as_ada.get(reverse("annotation:study-archive-file", args=[study.uid]))
-    with zipfile.ZipFile(io.BytesIO(answer.getvalue())) as archive:
-        plain = json.loads(archive.read("grades/figures.json"))
-        in_csv = archive.read("grades/figures.csv").decode()
-        sheet = archive.read("grades/README.md").decode()
-    in_file = as_ada.get(url(study, "figures.json")).json()
-    del in_file["data_version"]
-    assert plain == in_file
-    assert list(csv.DictReader(io.StringIO(in_csv))) == _rows(as_ada.get(url(study, "figures.csv")))
-    assert "figures.csv" in sheet
 
 
 def test_an_archive_waits_for_figures_that_a_worker_computes(

@@ -103,6 +103,10 @@ def test_the_fields_follow_the_chosen_retriever(as_ada: Any, as_ben: Any) -> Non
     for name in ("list", "settings"):
         assert as_ben.get(address(haystack, name)).status_code == 403
     assert as_ben.post(address(haystack, "run"), {"retriever": "oracle"}).status_code == 403
+    row = ran(haystack, "keywords")
+    html = as_ada.get(reverse("annotation:study-create")).content.decode()
+    assert f'<option value="{row}">' in html
+    assert not Study.objects.exists()
 
 
 def test_a_failure_is_shown_and_tried_again_without_paying_twice(
@@ -139,14 +143,6 @@ def test_a_server_is_asked_within_a_limit_and_cancelled(as_ada: Any, as_ben: Any
     as_ada.post(reverse("benchmarks:retriever-again", args=[row.uid]))
     assert (finish(row).state, row.n_requests) == ("failed", 1)
     assert server.n_asked == 1
-
-
-def test_studies_can_show_the_documents_of_a_computed_retriever(as_ada: Any) -> None:
-    haystack = make_haystack()
-    row = ran(haystack, "keywords")
-    html = as_ada.get(reverse("annotation:study-create")).content.decode()
-    assert f'<option value="{row}">' in html
-    assert not Study.objects.exists()
 
 
 def report(*args: str) -> Any:

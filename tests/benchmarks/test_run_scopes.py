@@ -111,6 +111,9 @@ def test_a_list_of_ids_is_read_from_a_file(written: Study, summaries: list[Summa
     assert run_judge("--ids", str(path))["calls"] == 6
     assert judged() == {summaries[0].pk, draft.pk}
     assert scopes.words(JudgeRun.objects.get().scope, seen=()) == "a list of 2 ids"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(CommandError, match=r"ids\.txt: the file is not UTF-8 text\.$"):
+        run_judge("--ids", str(path))
 
 
 @pytest.mark.parametrize(
@@ -128,13 +131,6 @@ def test_a_name_that_means_nothing_is_an_error(args: list[str], said: str, summa
     with pytest.raises(CommandError, match=said):
         run_judge(*args)
     assert not JudgeRun.objects.exists()
-
-
-def test_a_list_that_is_no_text_is_refused_in_a_sentence(summaries: list[Summary], tmp_path: Path) -> None:
-    path = tmp_path / "ids.txt"
-    path.write_bytes(b"\xff\xfe")
-    with pytest.raises(CommandError, match=r"ids\.txt: the file is not UTF-8 text\.$"):
-        run_judge("--ids", str(path))
 
 
 @pytest.mark.parametrize(
@@ -212,13 +208,6 @@ def test_an_uploaded_list_is_carried_from_the_estimate_to_the_run(summaries: lis
     assert judged() == {summary.pk for summary in summaries[:3]}
 
 
-def test_a_file_without_ids_is_no_run_on_everything(summaries: list[Summary], as_ada: Any) -> None:
-    for content in (b"", b" \n\n", b"\xff\xfe\x00"):
-        file = SimpleUploadedFile("ids.csv", content)
-        assert as_ada.post(start_url(offline(as_ada)), {"listed_file": file}).status_code == 422, content
-    assert not JudgeRun.objects.exists()
-
-
 def test_an_empty_scope_is_told_apart_from_nothing_missing(summaries: list[Summary], as_ada: Any) -> None:
     other = make_haystack(key="mill", title="The mill")
     form = {"haystack": other.pk, "subtopics": [summaries[0].subtopic_id], "estimate": "1"}
@@ -227,6 +216,10 @@ def test_an_empty_scope_is_told_apart_from_nothing_missing(summaries: list[Summa
     for wrong in ({"sample": "0"}, {"sample": "many"}, {"study": UNKNOWN}, {"subtopics": ["x"]}, {"seed": "-1"}):
         assert as_ada.post(start_url(offline(as_ada)), {**wrong, "estimate": "1"}).status_code == 422
         assert as_ada.post(start_url(offline(as_ada)), wrong).status_code == 422
+    assert not JudgeRun.objects.exists()
+    for content in (b"", b" \n\n", b"\xff\xfe\x00"):
+        file = SimpleUploadedFile("ids.csv", content)
+        assert as_ada.post(start_url(offline(as_ada)), {"listed_file": file}).status_code == 422, content
     assert not JudgeRun.objects.exists()
 
 

@@ -72,18 +72,14 @@ def work(now: Any = NOW) -> None:
 
 
 @WORKERS
-def test_a_request_computes_nothing_and_says_that_figures_are_being_computed(doubling: Any, world: World) -> None:
+def test_a_request_computes_nothing_and_shows_old_figures_until_newer_ones_are_there(
+    doubling: Any, world: World
+) -> None:
     shown = stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
     assert (shown.figures, shown.state, world.n_computed) == (None, "computing", 0)
     work()
     shown = stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
     assert (shown.figures, shown.state, world.n_computed) == (Figures(6.0), "fresh", 1)
-
-
-@WORKERS
-def test_old_figures_are_shown_until_newer_ones_are_there(doubling: Any, world: World) -> None:
-    stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
-    work()
     world.fact = 2
     later = NOW + timedelta(minutes=5)
     shown = stored.look_up(doubling, Look(3), now=later, wait_s=0)
@@ -200,18 +196,14 @@ def test_two_workers_do_not_compute_the_same(doubling: Any, world: World) -> Non
 
 
 @WORKERS
-def test_what_a_worker_that_died_left_is_found_by_the_sweep(doubling: Any) -> None:
+def test_what_a_worker_that_died_left_is_found_by_the_sweep_and_fails_once_its_lease_is_over(
+    doubling: Any, world: World, as_ada: Any
+) -> None:
     stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
     Result.objects.update(claimed_at=NOW, claimed_by="somewhere else")
     assert stored.unfinished(NOW + timedelta(minutes=2)).count() == 0
     assert stored.unfinished(NOW + timedelta(minutes=12)).count() == 1
     assert stored.unfinished(NOW + timedelta(days=2)).count() == 0
-
-
-@WORKERS
-def test_figures_whose_worker_died_failed_once_its_lease_is_over(doubling: Any, world: World, as_ada: Any) -> None:
-    shown = stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
-    Result.objects.update(claimed_at=NOW, claimed_by="somewhere else")
     assert stored.look_up(doubling, Look(3), now=NOW + timedelta(minutes=10), wait_s=0).state == "computing"
     late = NOW + timedelta(minutes=12)
     shown = stored.look_up(doubling, Look(3), now=late, wait_s=0)

@@ -126,6 +126,10 @@ def test_the_offline_baseline_is_a_click_away_and_annotators_see_nothing(
     judging.run_pending(run=JudgeRun.objects.get(), clock=timezone.now)
     assert Summary.objects.filter(origin="generated").count() == 2
     assert as_ben.get(url("summarizers")).status_code == 403
+    make_response("a", system="gull", n_points=2, dataset="logs")
+    page = url("summarizer-detail", Summarizer.objects.get().uid)
+    assert as_ada.get(page, {"dataset": "logs", "documents": "cut", "tokens": "100"}).status_code == 200
+    assert as_ada.get(page, {"dataset": "logs", "documents": "closed-book"}).status_code == 422
 
 
 def test_questions_are_answered_from_the_page_of_a_summarizer(as_ada: Any, server: FakeServer) -> None:
@@ -155,14 +159,6 @@ def test_questions_are_answered_from_the_page_of_a_summarizer(as_ada: Any, serve
     assert "1 of 1 responses written" in as_ada.get(url("judge-run", run.uid)).text
     row = as_ada.get(url("summarizers")).context["rows"][0]
     assert (row["n_summaries"], row["n_responses"], row["n_invalid"]) == (0, 1, 0)
-
-
-def test_the_offline_baseline_answers_from_documents_only(as_ada: Any) -> None:
-    make_response("a", system="gull", n_points=2, dataset="logs")
-    as_ada.post(url("summarizer-offline"))
-    page = url("summarizer-detail", Summarizer.objects.get().uid)
-    assert as_ada.get(page, {"dataset": "logs", "documents": "cut", "tokens": "100"}).status_code == 200
-    assert as_ada.get(page, {"dataset": "logs", "documents": "closed-book"}).status_code == 422
 
 
 def test_what_the_method_does_not_need_is_not_asked_for(as_ada: Any, server: FakeServer) -> None:

@@ -45,12 +45,6 @@ def test_a_link_sets_the_password_once_and_logs_in(ben: Any, eve: Any, client: C
     assert AuditEvent.objects.filter(action="account.password", object_uid=str(ben.uid)).count() == 1
 
 
-def test_a_weak_password_is_refused_with_a_reason(ben: Any, client: Client, now: Any) -> None:
-    answer = _set(client, _path(make_link(actor=None, user=ben, base_url=SITE, now=now)), "short")
-    assert answer.status_code == 422
-    assert "at least 10 characters" in answer.content.decode()
-
-
 def test_a_newer_link_cancels_the_older(ben: Any, eve: Any, now: Any) -> None:
     first = make_link(actor=eve, user=ben, base_url=SITE, now=now)
     second = make_link(actor=eve, user=ben, base_url=SITE, now=now)
@@ -58,7 +52,12 @@ def test_a_newer_link_cancels_the_older(ben: Any, eve: Any, now: Any) -> None:
     assert Client().get(_path(second), follow=True).status_code == 200
 
 
-def test_a_link_dies_of_age(ben: Any, now: Any, settings: Any, client: Client) -> None:
+def test_a_weak_password_is_refused_and_a_link_dies_of_age(
+    ben: Any, now: Any, settings: Any, client: Client
+) -> None:
+    answer = _set(client, _path(make_link(actor=None, user=ben, base_url=SITE, now=now)), "short")
+    assert answer.status_code == 422
+    assert "at least 10 characters" in answer.content.decode()
     path = _path(make_link(actor=None, user=ben, base_url=SITE, now=now))
     settings.PASSWORD_RESET_TIMEOUT = -1
     assert client.get(path, follow=True).status_code == 410
@@ -102,18 +101,12 @@ def test_the_link_page_shows_the_link_once(ben: Any, as_eve: Any) -> None:
     assert as_eve.get(f"/people/{ben.uid}/link/").status_code == 405
 
 
-def test_a_link_is_mailed_where_mail_is_set(ben: Any, as_eve: Any, settings: Any) -> None:
+def test_a_link_is_mailed_where_mail_is_set(ben: Any, as_eve: Any, settings: Any, now: Any) -> None:
     settings.EMAIL_IS_SET = True
     page = as_eve.post(f"/people/{ben.uid}/link/", {"mail": "1"})
     assert mail.outbox[0].to == ["ben@example.org"]
     assert page.context["links"][0].url in mail.outbox[0].body
     assert "Your user name is ben." in mail.outbox[0].body
-
-
-def test_a_mail_that_cannot_be_sent_says_why_and_leaves_the_link(
-    ben: Any, as_eve: Any, settings: Any, now: Any
-) -> None:
-    settings.EMAIL_IS_SET = True
     settings.EMAIL_BACKEND = "django.core.mail.backends.smtp.EmailBackend"
     settings.EMAIL_HOST, settings.EMAIL_PORT = "127.0.0.1", 1
     page = as_eve.post(f"/people/{ben.uid}/link/", {"mail": "1"})
@@ -123,18 +116,15 @@ def test_a_mail_that_cannot_be_sent_says_why_and_leaves_the_link(
         mail_link(link=make_link(actor=None, user=ben, base_url=SITE, now=now))
 
 
-def test_the_password_can_be_changed_and_this_login_stays(ben: Any, as_ben: Any) -> None:
+def test_the_password_can_be_changed_and_this_login_stays(ben: Any, as_ben: Any, login: Any) -> None:
+    here, there = login(ben), login(ben)
+    here.post("/password/", {"old_password": "correct horse", "new_password1": NEW, "new_password2": NEW})
+    assert there.get("/").headers["Location"].startswith("/login/")
     data = {"old_password": "correct horse", "new_password1": NEW, "new_password2": NEW}
     assert as_ben.post("/password/", data).headers["Location"] == "/profile/"
     assert "was changed" in as_ben.get("/profile/").content.decode()
     ben.refresh_from_db()
     assert ben.check_password(NEW)
-
-
-def test_changing_the_password_logs_out_other_devices(ben: Any, login: Any) -> None:
-    here, there = login(ben), login(ben)
-    here.post("/password/", {"old_password": "correct horse", "new_password1": NEW, "new_password2": NEW})
-    assert there.get("/").headers["Location"].startswith("/login/")
 
 
 def test_asking_by_mail_answers_alike_whether_the_address_is_known(

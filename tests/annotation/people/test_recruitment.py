@@ -51,7 +51,9 @@ def address(link: RecruitmentLink, pid: str = PID, **more: str) -> str:
     return f"/join/{link.key}/?{query}"
 
 
-def test_a_participant_joins_with_tasks_and_a_pseudonymous_account(link: RecruitmentLink, client: Client) -> None:
+def test_a_participant_joins_with_tasks_and_a_pseudonymous_account(
+    link: RecruitmentLink, client: Client, ada: Any, eve: Any
+) -> None:
     page = client.get(address(link))
     assert page.status_code == 200
     assert not Participant.objects.exists(), "looking makes nothing"
@@ -63,6 +65,7 @@ def test_a_participant_joins_with_tasks_and_a_pseudonymous_account(link: Recruit
     assert client.get("/work/").status_code == 200
     assert LabelTask.objects.filter(annotator__user=user).count() == 2
     assert link.recruitments.get().references == {"STUDY_ID": "s1", "SESSION_ID": "t1"}
+    assert not any(may_make_link(actor, user=user) for actor in (ada, eve, None))
 
 
 @pytest.mark.every_database
@@ -111,16 +114,14 @@ def test_an_id_never_opens_an_account_from_another_browser(link: RecruitmentLink
     assert Participant.objects.count() == 1
 
 
-def test_who_logs_out_reads_how_to_get_back_and_gets_there(link: RecruitmentLink, client: Client) -> None:
+def test_who_logs_out_gets_back_and_one_browser_takes_part_under_one_id(
+    link: RecruitmentLink, client: Client
+) -> None:
     client.post(address(link))
     page = client.post(reverse("logout"), follow=True)
     assert "If you came from a panel, open the study from there again" in page.content.decode()
     assert client.post(address(link)).headers["Location"] == "/work/"
     assert client.get("/work/").status_code == 200
-
-
-def test_one_browser_takes_part_under_one_id(link: RecruitmentLink, client: Client) -> None:
-    client.post(address(link))
     assert client.post(address(link, "another")).status_code == 409
     assert Participant.objects.count() == 1
 
@@ -137,6 +138,8 @@ def test_the_same_person_joins_a_second_study_with_the_same_account(
     assert Participant.objects.count() == 1
     assert second.assignments.count() == 1
     assert Client().post(address(other)).status_code == 409
+    with pytest.raises(NotReady, match="1 participant joined by a link"):
+        lifecycle.delete_study(study=link.study, by=ada, now=now)
 
 
 @pytest.mark.parametrize(
@@ -186,14 +189,6 @@ def test_somebody_with_an_account_of_their_own_does_not_join(
     for person in (ben, ada):
         assert login(person).post(address(link)).status_code == 409
     assert not Participant.objects.exists()
-
-
-def test_nobody_gets_a_password_link_for_a_recruited_account(
-    link: RecruitmentLink, client: Client, ada: Any, eve: Any
-) -> None:
-    client.post(address(link))
-    user = User.objects.get(is_recruited=True)
-    assert not any(may_make_link(actor, user=user) for actor in (ada, eve, None))
 
 
 @pytest.mark.every_database
@@ -301,14 +296,6 @@ def test_a_participant_gets_no_more_than_the_link_said_after_it_is_closed(
     tasks = study.label_tasks
     assert tasks.filter(annotator__user__is_recruited=True).count() == 2
     assert tasks.filter(annotator=annotator_of(ben)).count() == 4
-
-
-def test_a_study_that_participants_joined_is_not_deleted(
-    link: RecruitmentLink, client: Client, ada: Any, now: datetime
-) -> None:
-    client.post(address(link))
-    with pytest.raises(NotReady, match="1 participant joined by a link"):
-        lifecycle.delete_study(study=link.study, by=ada, now=now)
 
 
 def test_people_of_a_panel_are_offered_to_no_study_but_those_that_they_joined(

@@ -175,18 +175,16 @@ def test_a_link_promises_no_tasks_to_who_is_through_or_has_left(is_done: bool, l
     assert client.post(address(link)).headers["Location"] == "/work/"
 
 
-def test_who_is_done_and_then_leaves_has_completed(link: RecruitmentLink) -> None:
+def test_what_was_completed_stays_so_whatever_comes_after(link: RecruitmentLink) -> None:
     client = join(link)
     finish()
     leave(client, link)
     assert shown(client.get("/work/")) == ("completed", DONE)
-
-
-def test_a_code_that_was_shown_stays(link: RecruitmentLink) -> None:
-    client = join(link)
-    finish()
     client.get("/work/")
     LabelTask.objects.update(state=LabelTask.State.SKIPPED, n_answered=0, skip_reason="unclear")
+    assert shown(client.get("/work/")) == ("completed", DONE)
+    agree()
+    client.post("/work/consent/withdraw/")
     assert shown(client.get("/work/")) == ("completed", DONE)
 
 
@@ -239,14 +237,6 @@ def test_who_withdraws_in_the_middle_keeps_what_was_done_and_gets_the_code_of_no
     task = do_one()
     assert shown(client.post("/work/consent/withdraw/", follow=True)) == ("no_consent", "DECLINED-4")
     assert [row.pk for row in LabelTask.objects.all()] == [task.pk]
-
-
-def test_a_completed_study_stays_completed_after_a_withdrawal(link: RecruitmentLink) -> None:
-    client = join(link)
-    agree()
-    finish()
-    client.post("/work/consent/withdraw/")
-    assert shown(client.get("/work/")) == ("completed", DONE)
 
 
 def test_annotators_of_their_own_are_not_asked_to_decline(as_ben: Any, now: datetime) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 from django.utils import timezone
 
 from benchmarks.engine import costs, judging, versions
-from benchmarks.models import Judge, JudgeRun, ModelPrice, Subtopic, Summary
+from benchmarks.models import Judge, JudgeRun, ModelPrice, Subtopic
 from tests.benchmarks.engine.asking import request as request
 from tests.fake_openai import MODEL, Answer, FakeServer, judged
 from tests.makers import make_summary
