@@ -82,8 +82,7 @@ def test_the_figures_on_the_page_are_those_of_the_command(as_ada: Any, study: St
 
 
 def test_a_figure_shows_its_value_and_interval(as_ada: Any, study: Study) -> None:
-    found = json.loads(as_ada.get(address(study, "-file", "figures.json")).content)
-    row = found["judges"][0]
+    row = json.loads(as_ada.get(address(study, "-file", "figures.json")).content)["judges"][0]
     interval = row["intervals"]["pearson"]
     shown = text(as_ada, f"{address(study)}?view=judges")
     assert f"{row['pearson']:.3f}" in shown

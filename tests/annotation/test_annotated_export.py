@@ -73,8 +73,7 @@ def test_a_judge_that_was_fitted_on_these_labels_is_still_said_to_be(tmp_path: P
     study = make_labelled_study(summaries=make_summaries(n=4))
     haystack = Haystack.objects.get()
     Judge.objects.filter(name="strict").update(config={"fitted_on": [haystack.key]})
-    rows = exported(study, tmp_path / "out.json")
-    assert all(row["fitted_judges"] == ["strict"] for row in rows)
+    assert all(row["fitted_judges"] == ["strict"] for row in exported(study, tmp_path / "out.json"))
     forget_everything()
     for _time in range(2):
         output_of("import_dataset", BENCHMARK, tmp_path / "out.json")

@@ -91,8 +91,7 @@ def test_page_files_and_report_have_the_same_figures(as_ada: Any, study: Study) 
 
 
 def test_biases_by_domain_are_compared(as_ada: Any, study: Study) -> None:
-    summary = Summary.objects.order_by("pk")[0]
-    here = summary.haystack
+    here = Summary.objects.order_by("pk")[0].haystack
     here.domain = "ferries"
     here.save()
     there = make_haystack(key="elsewhere", domain="bees", golds=())
@@ -173,8 +172,7 @@ def test_a_jury_counts_as_fewer_votes_than_it_has_members(as_ada: Any, study: St
 
 def test_an_approval_on_record_is_shown_with_who_and_when_in_the_audit_log(as_ada: Any, study: Study) -> None:
     assert "Not recorded yet" in shown(as_ada, address(study), judge=uid("owl"), **WIDE)
-    answer = record(as_ada, study, "owl", **WIDE)
-    assert "The result is on record" in answer.text
+    assert "The result is on record" in record(as_ada, study, "owl", **WIDE).text
     made = JudgeApproval.objects.get()
     assert (made.absolute, made.judge.name, made.study) == ("safe", "owl", study)
     assert made.ranking == made.figures["ranking"]["verdict"]
@@ -274,8 +272,7 @@ def test_an_approval_expires_with_the_version_of_the_judge_and_leaderboards_say_
     assert (
         "does not hold here: it is of version 1 of the judge, with other settings than version 2" in expired_line
     )
-    own = shown(as_ada, address(study), judge=str(second.uid))
-    assert "Expired" in own
+    assert "Expired" in shown(as_ada, address(study), judge=str(second.uid))
     anew = shown(as_ada, leaderboard, judge=str(second.uid))
     assert re.search(r"echo v2 was tested on \S+: \D+ for absolute scores", anew), "the newer test is told"
 
@@ -306,8 +303,7 @@ def test_an_approval_expires_and_loses_its_figures_with_labels_that_are_removed(
     for one in (study, elsewhere):
         record(as_ada, one, "owl", **WIDE)
     as_ada.post(reverse("annotation:approval-record-dataset"), {"dataset": "ferries", "judge": uid("owl"), **WIDE})
-    anna = Annotator.objects.get(label="anna")
-    remove_work(annotator=anna, mode="deleted", by=None, now=NOW)
+    remove_work(annotator=Annotator.objects.get(label="anna"), mode="deleted", by=None, now=NOW)
     left = {approval.study or approval.dataset: approval for approval in JudgeApproval.objects.all()}
     assert left[study].figures == left["ferries"].figures == {}
     assert left[elsewhere].figures["judge"] == "owl"

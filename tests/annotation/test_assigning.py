@@ -188,8 +188,7 @@ def test_a_withdrawn_task_can_go_to_somebody_else_and_back(ben: Any, cleo: Any, 
 
 
 def test_a_refused_reassignment_leaves_the_task_where_it_was(ben: Any, cleo: Any, ada: Any, now: datetime) -> None:
-    study = make_writing_study(annotators=[ben, cleo])
-    task = make_assignment(study=study, annotator=ben)
+    task = make_assignment(study=make_writing_study(annotators=[ben, cleo]), annotator=ben)
     record_exposure(user=cleo, haystack=task.haystack, reason="page", now=now)
     with pytest.raises(NotEligible):
         assigning.reassign(assignment=task, to=annotator_of(cleo), reason="", by=ada, now=now)
@@ -259,8 +258,7 @@ def test_a_practice_task_shows_what_three_minutes_suffice_to_read(ben: Any, now:
     make_haystack(
         key="tryout", is_practice=True, n_documents=8, words_per_document=200, golds=[[list(range(1, 9))]]
     )
-    practice = assigning.practice_assignment(annotator=annotator_of(ben), now=now)
-    assert practice.n_words == 400
+    assert assigning.practice_assignment(annotator=annotator_of(ben), now=now).n_words == 400
 
 
 def test_a_ranking_study_shows_what_the_retriever_found(ben: Any, ada: Any, now: datetime) -> None:
@@ -274,8 +272,7 @@ def test_a_ranking_study_shows_what_the_retriever_found(ben: Any, ada: Any, now:
 
 
 def test_what_is_missing_is_said_per_subtopic(ben: Any) -> None:
-    study = make_writing_study(annotators=[ben], sessions_per_subtopic=2)
-    proposal = assigning.propose(study)
+    proposal = assigning.propose(make_writing_study(annotators=[ben], sessions_per_subtopic=2))
     assert len(proposal.pairs) == 1
     assert sorted((row.n_wanted, row.n_have) for row in proposal.shortfalls) == [(2, 0), (2, 1)]
 

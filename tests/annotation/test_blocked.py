@@ -58,8 +58,7 @@ def test_where_everybody_still_has_to_write_the_study_says_so_and_leads_to_their
     assert f'<a href="{address}">Tasks of “{writing.name}”</a>' in flat(page.text)
     opened = as_ada.post(reverse("annotation:study-state", args=[study.uid]), {"action": "open"}, follow=True)
     assert f"Ben: {why}" in [str(message) for message in opened.context["messages"]]
-    people = as_ada.get(reverse("annotation:study-annotators", args=[study.uid]))
-    assert address in people.text
+    assert address in as_ada.get(reverse("annotation:study-annotators", args=[study.uid])).text
 
 
 def test_a_study_that_the_researcher_may_not_see_is_not_named(as_ada: Any, ben: Any) -> None:

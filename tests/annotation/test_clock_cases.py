@@ -54,8 +54,7 @@ def test_a_second_save_in_the_millisecond_of_a_mark_is_not_missed() -> None:
 def test_hours_without_any_worker_are_made_up_by_one_look() -> None:
     desk = started()
     desk.save(T0 + 25 * MINUTE, "draft")
-    done = desk.take(clock.settle(desk.state, T0 + 9 * 60 * MINUTE))
-    assert done.marks == TEN_MARKS[2:]
+    assert desk.take(clock.settle(desk.state, T0 + 9 * 60 * MINUTE)).marks == TEN_MARKS[2:]
     assert desk.snapshots == {mark: None if mark < 25 * MINUTE else "draft" for mark in (*TEN_MARKS, 7_200_000)}
     assert desk.state.ended_at_ms == T0 + 7_200_000
 
@@ -72,8 +71,7 @@ def test_in_the_grace_the_clock_stands_at_the_limit_and_a_last_save_is_stamped_t
 
 def test_a_pause_in_the_grace_is_refused_so_that_no_time_is_won() -> None:
     desk = started()
-    done = desk.take(clock.pause(desk.state, T0 + 7_200_000))
-    assert done.refused == Refusal.TIME_IS_UP
+    assert desk.take(clock.pause(desk.state, T0 + 7_200_000)).refused == Refusal.TIME_IS_UP
     assert desk.take(clock.pause(desk.state, T0 + 7_210_000)).refused == Refusal.OVER
 
 
@@ -159,8 +157,7 @@ def test_what_was_over_by_the_old_setting_is_over_and_a_pause_goes_on_by_the_new
 
 def test_a_long_silence_or_a_jump_ahead_is_reported_once() -> None:
     desk = started()
-    done = desk.take(clock.touch(desk.state, T0 + clock.GAP_MS))
-    assert done.gap_ms == clock.GAP_MS
+    assert desk.take(clock.touch(desk.state, T0 + clock.GAP_MS)).gap_ms == clock.GAP_MS
     assert desk.take(clock.touch(desk.state, T0 + clock.GAP_MS + 20_000)).gap_ms == 0
 
 
@@ -195,8 +192,7 @@ def test_a_lease_that_outlasts_the_deadline_lets_the_session_end() -> None:
 
 
 def test_a_closed_tab_does_not_stop_the_clock_unless_the_study_says_so() -> None:
-    desk = started()
-    assert clock.active_ms(desk.state, T0 + 3_600_000) == 3_600_000
+    assert clock.active_ms(started().state, T0 + 3_600_000) == 3_600_000
 
 
 def test_a_credit_in_the_grace_carries_on_from_the_real_time() -> None:
@@ -273,5 +269,4 @@ def test_a_clock_without_a_positive_limit_interval_or_lease_is_refused(wrong: di
 def test_what_is_left_and_what_was_worked_make_the_limit(t: int) -> None:
     state = clock.start(ClockState(limit_ms=100, mark_every_ms=30), T0).state
     assert clock.active_ms(state, T0 + t) + clock.remaining_ms(state, T0 + t) == 100
-    mark = clock.next_mark_ms(state, T0 + t)
-    assert mark == next((m for m in (30, 60, 90) if t <= m), None)
+    assert clock.next_mark_ms(state, T0 + t) == next((m for m in (30, 60, 90) if t <= m), None)

@@ -186,8 +186,7 @@ def test_agreeing_again_opens_the_gate_and_a_new_text_does_not_shut_it(work: Wor
     person, now = annotator_of(work.person), NOW
     consent.withdraw(annotator=person, by=work.person, now=now)
     assert work.send("label-choice verification").status_code == 409
-    text = consent.current_text()
-    consent.give(annotator=person, version=text.version, now=now)
+    consent.give(annotator=person, version=consent.current_text().version, now=now)
     consent.publish(body="A newer text.", by=ada, now=now)
     assert work.send("label-choice verification").status_code == 200
 

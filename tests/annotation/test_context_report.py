@@ -56,8 +56,7 @@ def summary_of(
 
 
 def test_orders_are_those_of_scores_and_never_guessed() -> None:
-    haystack = make_haystack()
-    subtopic, other = haystack.subtopics.order_by("number")
+    subtopic, other = make_haystack().subtopics.order_by("number")
     ranked(subtopic, "oracle", {1: 1, 2: 2, 3: 3, 4: 1, 5: 1, 6: 0})
     ranked(subtopic, "keywords", {6: 0.5, 2: 0.9, 3: 0.5})
     ranked(subtopic, "keywords", {5: 1.0}, version="abc")
@@ -88,10 +87,8 @@ def test_orders_are_those_of_scores_and_never_guessed() -> None:
 
 
 def test_a_single_document_has_but_one_order() -> None:
-    subtopic = make_haystack(n_documents=1, golds=[[[1]]]).subtopics.get()
-    summary = summary_of(subtopic)
-    wanted = shown_orders(Summary.objects.all())[summary.pk]
-    assert wanted.order == (1,)
+    summary = summary_of(make_haystack(n_documents=1, golds=[[[1]]]).subtopics.get())
+    assert shown_orders(Summary.objects.all())[summary.pk].order == (1,)
 
 
 def test_what_was_generated_here_says_what_it_was_shown() -> None:
@@ -152,8 +149,7 @@ def test_people_by_the_order_on_their_page() -> None:
 
 
 def test_what_was_found_is_kept_until_the_reference_changes() -> None:
-    haystack = make_haystack()
-    subtopic = haystack.subtopics.order_by("number")[0]
+    subtopic = make_haystack().subtopics.order_by("number")[0]
     ranked(subtopic, "keywords", dict.fromkeys(range(1, 7), 1.0))
     summary_of(subtopic, retriever="keywords")
     scope = Scope(Haystack.objects.all(), Study.objects.none(), None)

@@ -70,8 +70,7 @@ def declare(client: Client, study: Study, answer: str) -> int:
 def test_a_researcher_declares_a_random_draw_and_takes_it_back(as_ada: Any, study: Study) -> None:
     assert NOT_RANDOM in page_of(as_ada, study)
     assert declare(as_ada, study, "yes") == 302
-    shown = page_of(as_ada, study)
-    assert NOT_RANDOM not in shown
+    assert NOT_RANDOM not in page_of(as_ada, study)
     address = reverse("annotation:study-figures-file", args=[study.uid, "corrected.csv"])
     rows = list(csv.DictReader(io.StringIO(as_ada.get(address).getvalue().decode())))
     [overall] = [row for row in rows if (row["judge"], row["summarizer"]) == ("kind", "all summarizers")]

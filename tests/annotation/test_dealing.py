@@ -237,14 +237,11 @@ def test_a_joiner_ends_with_a_fair_share_when_little_was_begun() -> None:
     groups = asked(questions, seed=4)
     first = set(dealt(groups, people, seed=4).given)
     later = dealt(groups, [*people, 4], seed=4, movable=first)
-    after = (first - set(later.taken)) | set(later.given)
-    work = loads(after, groups, [*people, 4])
+    work = loads((first - set(later.taken)) | set(later.given), groups, [*people, 4])
     assert max(work) - min(work) <= 16
 
 
 def test_four_people_get_as_many_key_points_of_the_paper() -> None:
-    questions = paper()
-    groups = asked(questions, seed=1)
-    found = dealt(groups, [1, 2, 3, 4], seed=1)
-    work = loads(set(found.given), groups, [1, 2, 3, 4])
+    groups = asked(paper(), seed=1)
+    work = loads(set(dealt(groups, [1, 2, 3, 4], seed=1).given), groups, [1, 2, 3, 4])
     assert max(work) - min(work) <= 1

@@ -72,8 +72,7 @@ def test_the_width_by_a_published_figure_is_that_of_a_share_of_equal_answers() -
 
 def filled_form(kind: str, login: Any, user: Any, **more: Any) -> str:
     """The part of the form of a new study that says what it takes, as htmx asks for it."""
-    page = login(user).get(reverse("annotation:study-create", args=[kind]))
-    form = page.context["form"]
+    form = login(user).get(reverse("annotation:study-create", args=[kind])).context["form"]
     sent = {name: form[name].value() for name in form.fields if form[name].value() not in (None, False, "")}
     people = [annotator_of(person).pk for person in more.pop("people", ())]
     sent |= {"annotators": people, **more}
@@ -100,8 +99,7 @@ def test_key_points_of_the_control_group_and_attention_checks_are_announced_as_t
         "plain_percent": 0,
     }
     shown = filled_form("verification", login, ada, people=people, name="Key points", **more)
-    page = as_ada.get(reverse("annotation:study-create", args=["verification"]))
-    form = page.context["form"]
+    form = as_ada.get(reverse("annotation:study-create", args=["verification"])).context["form"]
     sent = {name: form[name].value() for name in form.fields if form[name].value() not in (None, False, "")}
     sent |= {"name": "Key points", "annotators": [annotator_of(person).pk for person in people], **more}
     assert as_ada.post(reverse("annotation:study-create", args=["verification"]), sent).status_code == 302
@@ -164,8 +162,7 @@ def test_another_study_of_the_kind_goes_before_published_figures_and_is_named(
     more = {"haystacks": [haystack], "people_per_item": 2, "people": (ben, cleo)}
     shown = filled_form("linking", login, ada, **more)
     assert f"by the labels of “{study.name}” (2 people, 10 subtopics)" in shown
-    first = PLAN.compute(OfStudy(study.pk)).planned[0]
-    half = first.designs[0].width.expected / 2
+    half = PLAN.compute(OfStudy(study.pk)).planned[0].designs[0].width.expected / 2
     assert f"±&nbsp;{half:.2g}</strong>" in shown  # the same summaries again
 
 
@@ -214,8 +211,7 @@ def test_a_study_where_nobody_meets_says_that_agreement_cannot_be_measured(ada: 
 def test_nothing_is_expected_where_nothing_is_known(ada: Any) -> None:
     measured = Measured(10, 1.0, 2, 2)
     assert planning.outlook("linking", measured, published=None, user=ada, now=NOW) is None
-    nothing = planning.outlook("linking", None, published=None, user=ada, now=NOW)
-    assert nothing.half is None
+    assert planning.outlook("linking", None, published=None, user=ada, now=NOW).half is None
 
 
 @pytest.mark.django_db

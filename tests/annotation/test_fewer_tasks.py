@@ -115,8 +115,7 @@ def test_what_nobody_could_see_or_lost_is_not_told(
     join(as_ada, draft, cleo)
     Study.objects.update(state=Study.State.OPEN)
     assert label_task(draft, cleo)
-    kept = make_points(ada, ben)
-    join(as_ada, kept, dot, shares=False)
+    join(as_ada, make_points(ada, ben), dot, shares=False)
     assert "fewer tasks" not in as_ben.get(WORK).text
 
 

@@ -319,8 +319,7 @@ def test_the_family_of_a_judge_is_known_by_its_name(ada: Any, as_ada: Any, login
         AuditEvent.objects.filter(action="model.family_set").values_list("object_name", flat=True).get()
         == "published"
     )
-    other = login(make_user("bo", "researcher"))
-    other.post(page, names | {"published": "gpt", "o1": ""})
+    login(make_user("bo", "researcher")).post(page, names | {"published": "gpt", "o1": ""})
     assert own_families()["published"]["family"] == "claude"
     as_ada.post(page, names | {"published": ""})
     assert own_families()["published"]["family"] == "published"

@@ -96,8 +96,7 @@ def test_an_empty_text_stays_out(study: Study, dot: Any, tmp_path: Path) -> None
 def test_the_file_imports_elsewhere_and_a_name_that_is_taken_is_not_used(
     study: Study, tmp_path: Path, now: datetime
 ) -> None:
-    topic = exported(tmp_path / "people.json", "--people")
-    import_topic(topic, actor=None, now=now)
+    import_topic(exported(tmp_path / "people.json", "--people"), actor=None, now=now)
     assert Summary.objects.get(system__key="oracle_people").origin == Summary.Origin.IMPORTED
     assert System.objects.get(key="oracle_people").summarizer == "people"
     keys = set(texts(exported(tmp_path / "again.json", "--people")))

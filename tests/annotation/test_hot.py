@@ -149,8 +149,7 @@ def test_what_is_there_before_a_choice_of_linking(ben: Any, django_assert_num_qu
 @pytest.mark.parametrize(("make", "kind"), [(verification, POINT), (rating, None)])
 def test_what_is_there_before_a_choice_on_an_item(make: Callable[[Any], Study], kind: Any, ben: Any) -> None:
     task = label_task(make(ben), ben)
-    model = PointLabel if kind else RatingLabel
-    there = hot.before(task, model=model, op_id="a", version=1)
+    there = hot.before(task, model=PointLabel if kind else RatingLabel, op_id="a", version=1)
     assert there == hot.Before(None, task.study.guidelines.get().pk, None, None, None)
 
 

@@ -125,11 +125,9 @@ def test_the_file_has_a_row_for_each_judge_with_all_figures(as_ada: Any, study: 
 
 
 def test_the_table_downloads_as_latex(as_ada: Any, study: Study) -> None:
-    response = as_ada.get(address(study, "judges.tex"))
-    text = b"".join(response.streaming_content).decode()
+    text = b"".join(as_ada.get(address(study, "judges.tex")).streaming_content).decode()
     assert r"\begin{table*}" in text
-    head = next(line for line in text.splitlines() if line.startswith("Judge & "))
-    assert "Pearson" in head
+    assert "Pearson" in next(line for line in text.splitlines() if line.startswith("Judge & "))
     assert {line.split(" & ")[0] for line in text.splitlines() if line.endswith(r" \\")} >= {
         "People among themselves", "Ceiling", "able", "brisk", r"calm\_\&\_co",
     }  # fmt: skip
@@ -139,8 +137,7 @@ def test_the_table_downloads_as_latex(as_ada: Any, study: Study) -> None:
     assert made
     assert rf"\label{{tab:{slugify(name)}-judges}}" in text
     assert text.startswith("% able is not approved")
-    report = stored(study).judges
-    stat = report.rows[0].stats["pearson"]
+    stat = stored(study).judges.rows[0].stats["pearson"]
     assert rf"{stat.value:.3f} {{\scriptsize ({stat.low:.3f}--{stat.high:.3f})$\dagger$}}" in text
     wide = b"".join(as_ada.get(address(study, "judges.tex"), {"judges-columns": "1"}).streaming_content)
     assert b"Spearman" in wide
@@ -164,8 +161,7 @@ def test_a_published_cost_is_entered_and_shown_as_published(
         as_ada.post(cost, {"published_cost": wrong})
     judge.refresh_from_db()
     assert judge.published_cost is None
-    shown = as_ada.post(cost, {"published_cost": "12.5"}, follow=True).text
-    assert 'value="12.5000"' in shown
+    assert 'value="12.5000"' in as_ada.post(cost, {"published_cost": "12.5"}, follow=True).text
     row = next(one for one in judges(as_ada, study) if one.names[0] == "brisk")
     assert (row.number("cost"), row.value("cost").method) == (12.5, "as published")
     assert re.search(

@@ -312,8 +312,7 @@ def test_a_changed_answer_leads_back_to_where_one_was(kind: str, desk: Callable[
     at.answer(1, "no")
     listing, here = reverse("annotation:last-answers"), at.task(2)
     left = page_of(kind, here.uid)
-    page = at.client.get(left).content.decode()
-    assert f"{listing}?from={here.uid}" in page
+    assert f"{listing}?from={here.uid}" in at.client.get(left).content.decode()
     for start, back in ((f"{listing}?from={here.uid}", left), (listing, listing), (f"{listing}?from=x", listing)):
         shown = at.client.get(start).content.decode()
         assert (f'class="button" href="{left}"' in shown) is (back == left)

@@ -148,8 +148,7 @@ def test_an_accepted_late_text_is_a_second_final_text_that_figures_hold_only_on_
     assert Snapshot.objects.count() == 1
     assert "late text accepted" in submitted.sessions[0].flags
     assert "1 session ends with an accepted late text" in progress_chart(with_late).subtitle
-    shown = researcher.get(f"/studies/{study.uid}/results/?texts=late").text
-    assert "late text counted" in shown
+    assert "late text counted" in researcher.get(f"/studies/{study.uid}/results/?texts=late").text
     assert researcher.get(f"/studies/{study.uid}/results/figures.json?texts=late").json()["final_text"] == "late"
     assert researcher.get(f"/studies/{study.uid}/results/figures.json").json()["final_text"] == "submitted"
 
@@ -262,11 +261,9 @@ def test_a_browser_is_told_how_many_words_came_too_late(
     writer: Writer, as_ben: Any, dot: Any, login: Any, time_machine: Any
 ) -> None:
     time_machine.move_to(after(120_000), tick=False)
-    browser = Browser(as_ben, writer.session)
-    answer = browser.draft(LATER, base_rev=1)
+    answer = Browser(as_ben, writer.session).draft(LATER, base_rev=1)
     assert (answer.status_code, answer.json()["late_words"]) == (410, 9)
-    stranger = Browser(login(dot), writer.session)
-    assert stranger.draft(LATEST, base_rev=1).status_code == 404
+    assert Browser(login(dot), writer.session).draft(LATEST, base_rev=1).status_code == 404
     assert not DraftRevision.objects.filter(text=LATEST).exists()
 
 
@@ -388,15 +385,13 @@ def written_offline(user: Any) -> Writer:
 
 
 def test_figures_take_texts_as_typed_where_a_page_asks(ben: Any, ada: Any, as_ada: Any, now: datetime) -> None:
-    writer = written_offline(ben)
-    study = writer.session.assignment.study
+    study = written_offline(ben).session.assignment.study
     study.researchers.add(ada)
     address = f"/studies/{study.uid}/results/figures.json"
 
     def coverage_at_the_mark(query: str = "") -> float:
         score(now)
-        figures = as_ada.get(f"{address}?{query}").json()
-        points = figures["measures"]["coverage"]["sessions"]
+        points = as_ada.get(f"{address}?{query}").json()["measures"]["coverage"]["sessions"]
         return float(next(point["value"] for point in points if point["mark_ms"] == 600_000))
 
     recorded = coverage_at_the_mark()

@@ -44,8 +44,7 @@ def test_a_change_is_a_new_row_and_the_first_answer_stays(task: LabelTask, now: 
 def test_a_repeated_delivery_stores_one_row_and_says_what_holds(task: LabelTask, now: datetime) -> None:
     say(task, "full", 3, now=now, op_id="one")
     say(task, "none", now=now, op_id="two")
-    again = say(task, "full", 3, now=now, op_id="one")
-    assert again.answer == LinkingAnswer("none")
+    assert say(task, "full", 3, now=now, op_id="one").answer == LinkingAnswer("none")
     assert CoverageLabel.objects.count() == 2
 
 

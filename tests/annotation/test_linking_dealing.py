@@ -181,8 +181,7 @@ def test_a_list_names_each_row_that_is_wrong(ada: Any) -> None:
 
 
 def test_bullets_lose_what_tells_of_their_author(db: None) -> None:
-    summary = make_summary(subtopic=make_haystack().subtopics.get(number=1))
-    shown = bullets_of(summary)
+    shown = bullets_of(make_summary(subtopic=make_haystack().subtopics.get(number=1)))
     assert [(row.number, row.name, row.key) for row in shown] == [
         (1, "", ""),
         (3, "1", "a"),

@@ -152,8 +152,7 @@ def test_the_way_wraps_round_and_ends(study: Study, ben: Any, as_ben: Any) -> No
     LabelTask.objects.exclude(pk=tasks[1].pk).update(state="skipped", skip_reason="no")
     assert as_ben.get(go, {"after": "2"}).headers["Location"] == url("label-task", tasks[1])
     LabelTask.objects.update(state="skipped", skip_reason="no")
-    finished = as_ben.get(go).headers["Location"]
-    assert "Number 4" in as_ben.get(finished).content.decode()
+    assert "Number 4" in as_ben.get(as_ben.get(go).headers["Location"]).content.decode()
 
 
 def test_the_page_asks_no_more_with_more_tasks(ben: Any, as_ben: Any) -> None:
@@ -188,8 +187,7 @@ def test_letters_skip_the_keys_of_the_page_only_where_there_are_keys(ben: Any, a
     shown = bullets_of(summary)
     assert "".join(bullet.key for bullet in shown) == "abcdegh"
     assert "".join(bullet.letter for bullet in shown) == "abcdefg"
-    study = make_linking_study(annotators=[ben], summaries=[summary])
-    task = label_task(study, ben)
+    task = label_task(make_linking_study(annotators=[ben], summaries=[summary]), ben)
     page = as_ben.get(url("label-task", task)).content.decode()
     assert re.search(r'class="by-key">g</span><span\s+class="by-touch">f</span>', page)
     choose(as_ben, task, "full", line=6)

@@ -99,8 +99,7 @@ def test_summaries_are_narrowed_by_what_the_haystack_has_and_counted_before(as_a
     url_ = reverse("annotation:study-takes", args=["linking"])
 
     def asked(**chosen: Any) -> Any:
-        data = form_data(haystack, ben, **chosen)
-        return as_ada.post(url_, data, headers={"HX-Request": "true"})
+        return as_ada.post(url_, form_data(haystack, ben, **chosen), headers={"HX-Request": "true"})
 
     found = asked()
     assert found.context["count"].n == 4
@@ -166,8 +165,7 @@ def test_training_and_gold_stand_on_agreed_answers_of_another_study(
 
 def test_people_and_summaries_are_added_later(study: Study, as_ada: Any, ben: Any, dot: Any) -> None:
     more = reverse("annotation:study-annotators", args=[study.uid])
-    subtopic = Summary.objects.first().subtopic
-    late = make_summary(subtopic=subtopic, system="late")
+    late = make_summary(subtopic=Summary.objects.first().subtopic, system="late")
     upload = SimpleUploadedFile("list.txt", str(late.uid).encode())
     as_ada.post(more, {"action": "items", "way": "list", "list_file": upload})
     assert study.label_tasks.filter(item__summary=late).count() == 2

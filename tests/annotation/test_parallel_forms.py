@@ -62,8 +62,7 @@ def test_everybody_gets_one_of_each_form_in_balanced_order_and_shares_nothing(
         assert tuple(sorted((first, second))) in HALVES.apart
     assert len(mine) == min(n, 4 * wanted), "as many people as there are places"
     assert all(n_of <= wanted for n_of in Counter(subtopic for _person, subtopic in dealt).values())
-    n_a_first = sum(first in HALVES.a for first, _second in mine.values())
-    assert abs(2 * n_a_first - len(mine)) <= 1
+    assert abs(2 * sum(first in HALVES.a for first, _second in mine.values()) - len(mine)) <= 1
     assert dealt == deal_forms(HALVES, range(n), wanted=wanted, seed=str(seed))
 
 
@@ -93,8 +92,7 @@ def test_people_who_join_later_keep_the_order_balanced(joining: list[int], seed:
 
 
 def test_who_has_a_task_gets_the_other_form_after_it_and_counts_for_the_balance() -> None:
-    dealt = deal_forms(HALVES, [1, 2], wanted=2, seed="7", have=[(1, 1)])
-    mine = by_person(dealt)
+    mine = by_person(deal_forms(HALVES, [1, 2], wanted=2, seed="7", have=[(1, 1)]))
     assert [(1, second) in HALVES.apart for second in mine[1]] == [True]
     assert mine[2][0] in HALVES.b, "the first person begins with form A"
 

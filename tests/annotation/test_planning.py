@@ -78,8 +78,7 @@ def test_work_costs_what_the_time_so_far_says() -> None:
     assert work.hours(n_people=2, n_clusters=10) == pytest.approx(2)
     assert work.hours(n_people=4, n_clusters=10) == pytest.approx(6)
     assert work.cost(2) == Decimal(50)
-    nobody = Work(0, 0, 0, 0, Decimal(25), "USD")
-    assert nobody.hours(n_people=3, n_clusters=9) == 0
+    assert Work(0, 0, 0, 0, Decimal(25), "USD").hours(n_people=3, n_clusters=9) == 0
 
 
 def test_the_error_of_kappa_is_that_of_the_worked_example() -> None:

@@ -57,8 +57,7 @@ def send(client: Any, task: LabelTask, **fields: str) -> Any:
 def test_a_summary_goes_to_as_many_people_as_planned_and_to_nobody_who_wrote_or_will_write(
     ada: Any, ben: Any, cleo: Any, dot: Any
 ) -> None:
-    haystack = make_haystack()
-    writing = make_writing_study(haystack=haystack, researcher=ada)
+    writing = make_writing_study(haystack=make_haystack(), researcher=ada)
     task = make_assignment(study=writing, annotator=ben, state="done")
     own = make_summary(subtopic=task.subtopic, origin="session", text="- Boats leave at six. [1]")
     session = make_session(assignment=task, state="submitted", revisions=[(1000, own.text)])
@@ -80,8 +79,7 @@ def test_a_summary_goes_to_as_many_people_as_planned_and_to_nobody_who_wrote_or_
 
 
 def test_without_documents_nobody_can_rate(ada: Any, ben: Any) -> None:
-    haystack = make_haystack()
-    summary = make_summary(subtopic=haystack.subtopics.get(number=1))
+    summary = make_summary(subtopic=make_haystack().subtopics.get(number=1))
     Document.objects.all().delete()
     with pytest.raises(NothingToRead):
         make_rating_study(annotators=[ben], summaries=[summary])
@@ -97,8 +95,7 @@ def test_the_source_is_what_the_oracle_shows_and_what_is_cited() -> None:
 
 
 def test_ratings_are_stored_one_by_one_and_count_when_all_are_given(ben: Any, as_ben: Any) -> None:
-    study = make_rating_study(annotators=[ben])
-    task = label_task(study, ben)
+    task = label_task(make_rating_study(annotators=[ben]), ben)
     told = send(as_ben, task, overall="4", op_id="a").json()
     assert (told["overall"], told["quality"], told["is_complete"], told["state"]) == (4, None, False, "begun")
     told = send(
@@ -122,8 +119,7 @@ def test_ratings_are_stored_one_by_one_and_count_when_all_are_given(ben: Any, as
 
 
 def test_undo_names_only_the_rating_that_it_takes_back(ben: Any, as_ben: Any) -> None:
-    study = make_rating_study(annotators=[ben])
-    task = label_task(study, ben)
+    task = label_task(make_rating_study(annotators=[ben]), ben)
     for values in ({"quality": "3"}, {"quality": "5"}, {"quality": "5", "coherence": "2"}):
         send(as_ben, task, overall="4", **values)
     undone = [as_ben.post(label_url("label-undo", task), headers=JSON).json()["message"] for _ in range(2)]
@@ -206,8 +202,7 @@ def test_a_researcher_sets_up_a_study_by_the_form(as_ada: Any, ben: Any, cleo: A
         "then": "open",
     }
     counting = reverse("annotation:study-takes", args=["rating"])
-    counted = as_ada.post(counting, data, headers={"HX-Request": "true"})
-    assert counted.context["count"].n == 2
+    assert as_ada.post(counting, data, headers={"HX-Request": "true"}).context["count"].n == 2
     assert as_ada.post(reverse("annotation:study-takes", args=["nothing"]), data).status_code == 404
     create = reverse("annotation:study-create", args=["rating"])
     assert "New rating study" in as_ada.get(create).content.decode()

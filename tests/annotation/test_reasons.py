@@ -182,8 +182,7 @@ def test_what_is_no_reason_is_refused(study: Study, ben: Any, as_ben: Any, field
 
 
 def test_a_study_that_does_not_ask_takes_no_reason(ben: Any, as_ben: Any) -> None:
-    study = make_linking_study(annotators=[ben])
-    task = label_task(study, ben)
+    task = label_task(make_linking_study(annotators=[ben]), ben)
     assert give(as_ben, task, line_3="general").status_code == 409
     assert b"data-unlinked" not in as_ben.get(label_url("label-task", task)).content
 

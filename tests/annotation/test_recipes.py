@@ -73,8 +73,7 @@ def test_a_form_is_filled_in_as_the_recipe_says(kind: str, recipe: Any, as_ada: 
 
 def test_people_write_on_subtopics_of_both_domains_by_seed(as_ada: Any) -> None:
     for name in ("news", "conversations"):
-        haystack = make_haystack(key=name)
-        Haystack.objects.filter(pk=haystack.pk).update(domain=name)
+        Haystack.objects.filter(pk=make_haystack(key=name).pk).update(domain=name)
     address = reverse("annotation:study-create", args=["writing"])
     forms = [as_ada.get(address, {"recipe": "summhay-people"}).context["form"] for _ in range(2)]
     chosen = [form["subtopics"].value() for form in forms]

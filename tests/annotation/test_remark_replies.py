@@ -87,8 +87,7 @@ def test_nothing_is_answered_where_nothing_is_remarked(ada: Any, as_ada: Any, be
 
 
 def test_an_empty_answer_is_refused(as_ada: Any, ben: Any, study: Study) -> None:
-    task = remark(study, ben, "Why?")
-    address = reverse("annotation:remark-reply", args=[study.uid, task.uid])
+    address = reverse("annotation:remark-reply", args=[study.uid, remark(study, ben, "Why?").uid])
     assert as_ada.post(address, {"text": "   "}).status_code == 422
 
 
@@ -105,8 +104,7 @@ def test_only_the_person_reads_and_only_researchers_of_the_study_answer(
 
 
 def test_reading_twice_keeps_the_first_time_and_works_in_a_closed_study(ada: Any, ben: Any, study: Study) -> None:
-    task = remark(study, ben, "Why?")
-    reply(task=task, text="Because.", by=ada, now=NOW)
+    reply(task=remark(study, ben, "Why?"), text="Because.", by=ada, now=NOW)
     Study.objects.filter(pk=study.pk).update(state="closed")
     mine = LabelTask.objects.filter(annotator=annotator_of(ben))
     assert [have_read(tasks=mine, now=NOW), have_read(tasks=mine, now=NOW)] == [1, 0]

@@ -172,8 +172,7 @@ def test_filters_of_summaries_are_refused_for_labels_made_elsewhere(tmp_path: Pa
 
 def test_bias_of_judges_that_cover_different_summarizers_stands_beside_their_names() -> None:
     study = make_labelled_study(summaries=make_summaries(), judges=("first", "second"))
-    verdicts = Verdict.objects.filter(judge__name="first")
-    verdicts.filter(summary__system__summarizer="alpha").delete()
+    Verdict.objects.filter(judge__name="first").filter(summary__system__summarizer="alpha").delete()
     found = {
         row["judge"]: {one["summarizer"]: one for one in row["summarizers"]}
         for row in report("bias", "--study", study.name)
@@ -274,8 +273,7 @@ def test_the_published_judges_have_the_figures_of_the_authors(published: Path) -
     assert round(length["prompted_gpt-4o"]["score"], 3) == -0.044
     assert round(length["prompted_claude3-opus"]["score"], 3) == -0.116
     assert round(length["prompted_gemini-1.5-pro"]["difference"], 3) == -0.086
-    table = text("bias", "--rule", "authors").splitlines()
-    assert table[-3].split()[0] == "average"
+    assert text("bias", "--rule", "authors").splitlines()[-3].split()[0] == "average"
     assert "with citations and score" in text("bias")
 
 
@@ -332,8 +330,7 @@ def _split(of: Any, person: int) -> list[tuple[str, list[str]]]:
 
 def test_intervals_over_people_speak_of_annotators_like_these() -> None:
     people = ("anna", "bert", "carl", "dora", "emil")
-    study = make_labelled_study(summaries=make_summaries(n=16), people=people)
-    where = ("--study", study.name)
+    where = ("--study", make_labelled_study(summaries=make_summaries(n=16), people=people).name)
     items, over = report("agreement", *where), report("agreement", *where, "--clusters", "people")
     assert over["clusters"] == "subtopics and people"
     for name in ("percent", "randolph", "correlation", "linking"):

@@ -35,8 +35,7 @@ BOTH = FIRST + "\n- As planned the new pier opens in the spring of 2031 [2, 3, 4
 
 @pytest.fixture
 def study(ada: Any, ben: Any, cleo: Any) -> Any:
-    haystack = make_haystack()
-    study = make_writing_study(haystack=haystack, researcher=ada, annotators=[ben, cleo])
+    study = make_writing_study(haystack=make_haystack(), researcher=ada, annotators=[ben, cleo])
     for person, texts in ((ben, [(5 * MINUTE, FIRST), (25 * MINUTE, BOTH)]), (cleo, [(15 * MINUTE, FIRST)])):
         task = make_assignment(annotator=person, study=study)
         session = make_session(assignment=task, state=Session.State.SUBMITTED, revisions=texts)
@@ -234,8 +233,7 @@ def test_everything_can_be_downloaded_and_names_never_leave(study: Any, as_ada: 
     for kind in ("svg", "png", "pdf"):
         assert read(as_ada, f"/studies/{study.uid}/results/curves.{kind}")
     assert as_ada.get(f"/studies/{study.uid}/results/curves.exe").status_code == 404
-    old = as_ada.get(f"/studies/{study.uid}/results/curves.json")
-    assert read(as_ada, old.headers["Location"])
+    assert read(as_ada, as_ada.get(f"/studies/{study.uid}/results/curves.json").headers["Location"])
     assert as_ada.get(base + "passwords.csv").status_code == 404
     for name in files.files(study, None, now):
         content = read(as_ada, f"/studies/{study.uid}/files/{name}")
@@ -259,8 +257,7 @@ def test_events_are_exported_as_stored_and_in_few_pieces(study: Any, as_ada: Any
         )
         for number in range(500)
     )
-    response = as_ada.get(f"/studies/{study.uid}/files/events.jsonl")
-    pieces = list(response.streaming_content)
+    pieces = list(as_ada.get(f"/studies/{study.uid}/files/events.jsonl").streaming_content)
     rows = [json.loads(line) for line in b"".join(pieces).splitlines()]
     assert [row["seq"] for row in rows] == list(range(500))
     assert rows[7] == {

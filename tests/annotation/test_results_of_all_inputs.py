@@ -217,8 +217,7 @@ def of_a_jury(study: Study) -> None:
             verdict.pk, verdict.judge, verdict.coverage = None, judge, coverage
             verdict.is_linked, verdict.lines = coverage != "none", [3] if coverage != "none" else []
             verdict.save()
-    votes = look_up(JURY_VOTES, VotesLook(jury.pk, (study.pk,)), now=NOW).figures
-    assert votes.votes is not None
+    assert look_up(JURY_VOTES, VotesLook(jury.pk, (study.pk,)), now=NOW).figures.votes is not None
 
 
 SCENES = (*little.MAKERS, KIND.value, "benchmarks")

@@ -235,8 +235,7 @@ def test_the_list_of_agreement_has_the_figures_of_people_that_the_results_have(
     kind: str, named: str, ada: Any, as_ada: Any, ben: Any, cleo: Any
 ) -> None:
     study = MAKERS[kind](ALL, ada, (ben, cleo))
-    work = kinds.kind_named(study.kind)
-    found = work.headline(study)
+    found = kinds.kind_named(study.kind).headline(study)
     listed = flat(as_ada.get("/agreement/").content.decode())
     for stat in (found.corrected, found.percent):
         if stat is not None and stat.value is not None:

@@ -91,8 +91,7 @@ def test_a_conflict_shows_both_texts_and_never_the_new_revision(browser: Browser
 
 def test_the_older_of_two_tabs_is_told_so_and_its_text_is_kept(browser: Browser) -> None:
     browser.draft("old")
-    newer = Browser(browser.client, browser.session, "tab-2")
-    claimed = newer.post("claim").json()
+    claimed = Browser(browser.client, browser.session, "tab-2").post("claim").json()
     assert (claimed["rev"], claimed["text"], claimed["is_active_tab"]) == (1, "old", True)
     assert claimed["sha256"] == sha256(b"old").hexdigest()
     answer = browser.draft("old goes on", base_rev=1)
@@ -270,8 +269,7 @@ def test_nobody_else_finds_the_session(
 def test_an_expired_login_is_told_without_a_redirect_so_that_the_text_survives(
     browser: Browser, name: str
 ) -> None:
-    anonymous = Browser(Client(), browser.session)
-    answer = anonymous.draft("still here", name=name)
+    answer = Browser(Client(), browser.session).draft("still here", name=name)
     assert (answer.status_code, answer.json()["code"]) == (401, "login")
     assert answer["HX-Trigger"] == "login-expired"
     browser.client.logout()

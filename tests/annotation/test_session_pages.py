@@ -48,8 +48,7 @@ def config_of(response: Any) -> dict[str, Any]:
 
 
 def running(person: Any, **fields: Any) -> Session:
-    now = timezone.now()
-    return makers.make_session(annotator=person, state="running", now=now, **fields)
+    return makers.make_session(annotator=person, state="running", now=timezone.now(), **fields)
 
 
 # Who sees what
@@ -193,8 +192,7 @@ def test_starting_takes_the_promise_and_leads_to_the_documents(ben: Any, as_ben:
     assert refused.status_code == 422
     assert "confirm this before you start" in refused.content.decode()
     assert not Session.objects.exists()
-    begun = as_ben.post(url, {"no_model": "on"}, follow=True)
-    assert FACT in begun.content.decode()
+    assert FACT in as_ben.post(url, {"no_model": "on"}, follow=True).content.decode()
     session = Session.objects.get()
     assert session.state == "running"
     assert as_ben.get(url).headers["Location"] == reverse("annotation:session", args=[session.uid])
@@ -375,8 +373,7 @@ def test_own_work_is_there_to_read_and_takes_remarks_on_the_time(ben: Any, as_be
 
 
 def test_a_compressed_page_is_the_same_page(ben: Any, as_ben: Any) -> None:
-    session = running(ben)
-    url = reverse("annotation:session", args=[session.uid])
+    url = reverse("annotation:session", args=[running(ben).uid])
     plain = as_ben.get(url)
     packed = as_ben.get(url, headers={"accept-encoding": "gzip, br"})
     assert "Content-Encoding" not in plain.headers

@@ -376,6 +376,5 @@ def test_notes_and_read_marks_are_kept_by_the_tab_that_writes(writer: Writer) ->
 
 
 def test_a_session_that_was_never_started_can_be_voided_and_has_no_snapshot(ben: Any, eve: Any) -> None:
-    session = make_session(annotator=ben)
-    row = settling.void(session=session, by=eve, reason="Left", now=NOW)
+    row = settling.void(session=make_session(annotator=ben), by=eve, reason="Left", now=NOW)
     assert (row.state, Snapshot.objects.count()) == ("voided", 0)

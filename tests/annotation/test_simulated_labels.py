@@ -104,8 +104,7 @@ def test_figures_show_who_errs(ada: Any) -> None:
     accuracy = {one.name: one.stats["accuracy"].value for one in validation.evaluation.people}
     assert accuracy["ann"] == accuracy["bob"] == pytest.approx(0.85, abs=0.12)
     assert (accuracy["ivo"] or 0) < 0.7
-    ratings = ratings_of(Study.objects.get(name="rating"))
-    assert ratings.people == ("ann", "bob", "ivo")
+    assert ratings_of(Study.objects.get(name="rating")).people == ("ann", "bob", "ivo")
 
 
 @pytest.mark.parametrize(

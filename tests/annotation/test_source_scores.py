@@ -144,8 +144,7 @@ def test_a_sample_says_that_a_source_of_it_was_deleted(now: datetime, as_eve: An
     sample = sampling.draw(sample=sampling.request_sample(**of("middle", n=2)), now=now)
     page = reverse("benchmarks:samples")
     assert "were deleted" not in as_eve.get(page).text
-    member = sample.members.all()[0]
-    deletion = reverse("benchmarks:haystack-delete", args=[member.uid])
+    deletion = reverse("benchmarks:haystack-delete", args=[sample.members.all()[0].uid])
     assert "would be missing there: middle" in " ".join(as_eve.get(deletion).text.split())
     as_eve.post(deletion)
     assert "1 of 2 left: the others were deleted" in " ".join(as_eve.get(page).text.split())
@@ -208,8 +207,7 @@ def test_how_much_of_a_source_fits_into_a_window(now: datetime) -> None:
 
 
 def test_without_sources_the_page_says_how_to_come_by_them(as_ada: Any) -> None:
-    shown = as_ada.get(PAGE)
-    assert "Import documents with reference summaries" in shown.text
+    assert "Import documents with reference summaries" in as_ada.get(PAGE).text
     assert "no documents with reference summaries yet" in as_ada.get("/corpora/samples/").text
 
 

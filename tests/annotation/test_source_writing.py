@@ -79,8 +79,7 @@ def test_a_person_writes_on_a_long_document_and_is_in_its_curves(as_ada: Any, be
 
 
 def test_a_study_on_all_sources_of_a_dataset(as_ada: Any, ben: Any, as_ben: Any, cleo: Any) -> None:
-    listed = as_ada.get("/corpora/?dataset=long").content.decode()
-    assert f"{NEW}?dataset=long" in listed
+    assert f"{NEW}?dataset=long" in as_ada.get("/corpora/?dataset=long").content.decode()
     assert f"{NEW}?dataset" not in as_ada.get("/corpora/").content.decode()
     study = made_from(as_ada, f"{NEW}?dataset=long", ben, sessions_per_subtopic="1")
     tasks = {task.subtopic.haystack.title: task for task in study.assignments.all()}

@@ -114,8 +114,7 @@ def test_nothing_costs_anything_where_nobody_is_paid_or_nothing_is_done(ada: Any
 
 
 def test_of_imported_labels_no_working_time_is_known() -> None:
-    study = make_labelled_study(summaries=make_summaries(n=4))
-    people = cost_of(study)["people"]
+    people = cost_of(make_labelled_study(summaries=make_summaries(n=4)))["people"]
     assert people["answers"] == 36
     assert people["undefined_reason"] == "no working time is known of these labels"
     assert people["hours"] is None

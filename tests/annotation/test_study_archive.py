@@ -152,8 +152,7 @@ def test_a_writing_study_has_its_sessions(ada: Any, as_ada: Any, ben: Any) -> No
 
 
 def test_a_verified_dataset_imports_again(ada: Any, as_ada: Any, ben: Any, tmp_path: Path) -> None:
-    study = answered_study(ada, ben)
-    files = archive_of(study, as_ada)
+    files = archive_of(answered_study(ada, ben), as_ada)
     assert {"dataset.jsonl", "dataset.jsonl.manifest.json", "key-points.csv", "labels-first.csv"} <= files.keys()
     n_kept = json.loads(files["dataset.jsonl.manifest.json"])["counts"]["key_points_kept"]
     path = tmp_path / "dataset.jsonl"
@@ -187,8 +186,7 @@ def test_labels_made_elsewhere_come_back_as_they_went_in(as_ada: Any, tmp_path: 
 def test_an_empty_study_has_an_archive_too(ada: Any, as_ada: Any) -> None:
     study = Study.objects.create(name="東京 <script>alert(1)</script>", kind="linking", created_at=timezone.now())
     study.researchers.add(ada)
-    files = archive_of(study, as_ada)
-    assert files["annotated-summaries.json"] == b"[]\n"
+    assert archive_of(study, as_ada)["annotated-summaries.json"] == b"[]\n"
     page = as_ada.get(reverse("annotation:study-archive", args=[study.uid])).text
     assert "<script>alert" not in page
 
@@ -228,8 +226,7 @@ def test_a_licence_that_is_too_long_is_refused(linking: Study, as_ada: Any) -> N
 def test_the_command_writes_the_same_archive(linking: Study, tmp_path: Path) -> None:
     out = tmp_path / "archive.zip"
     assert "files in" in output_of("export_study", "--study", linking.name, "--out", out, "--licence", "CC0")
-    files = opened(out.read_bytes())
-    assert json.loads(files["manifest.json"])["licence"] == "CC0"
+    assert json.loads(opened(out.read_bytes())["manifest.json"])["licence"] == "CC0"
     assert AuditEvent.objects.get(action="file.exported").object_uid == str(linking.uid)
     with pytest.raises(CommandError, match="There is no study"):
         output_of("export_study", "--study", "nothing", "--out", out)

@@ -183,8 +183,7 @@ def test_a_study_of_all_that_match_starts_another_of_all(
     posted = POSTS[kind](ada) | {"way": "all"}
     for name in (*narrowed_by, "retrievers", "category", "list_text"):
         posted.pop(name, None)
-    study = made_by(as_ada, kind, posted)
-    form = as_ada.get(create, {"from": study.uid}).context["form"]
+    form = as_ada.get(create, {"from": made_by(as_ada, kind, posted).uid}).context["form"]
     assert form["way"].value() == "all"
     assert [form[name].value() for name in narrowed_by] == [[] for _name in narrowed_by]
 

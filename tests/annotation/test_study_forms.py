@@ -31,8 +31,7 @@ from tests.makers import (
 
 
 def test_a_researcher_sets_up_a_study_by_form(ada: Any, as_ada: Any, ben: Any) -> None:
-    haystack = make_haystack()
-    data = form_data(haystacks=[haystack.pk], annotators=[annotator_of(ben).pk])
+    data = form_data(haystacks=[make_haystack().pk], annotators=[annotator_of(ben).pk])
     response = as_ada.post(reverse("annotation:study-create"), data)
     study = Study.objects.get()
     assert response.headers["Location"] == reverse("annotation:study-assignments", args=[study.uid])
@@ -63,8 +62,7 @@ def test_a_researcher_sets_up_a_study_by_form(ada: Any, as_ada: Any, ben: Any) -
 def test_wrong_settings_get_a_sentence_and_change_nothing(
     as_ada: Any, change: dict[str, Any], message: str
 ) -> None:
-    haystack = make_haystack()
-    data = form_data(**{"haystacks": [haystack.pk], **change})
+    data = form_data(**{"haystacks": [make_haystack().pk], **change})
     response = as_ada.post(reverse("annotation:study-create"), data)
     assert response.status_code == 422
     assert message in response.content.decode()
@@ -232,8 +230,7 @@ def test_saving_the_settings_keeps_oneself_as_researcher(ada: Any, as_ada: Any) 
 
 def seen_on(client: Any, url: str) -> str:
     """What the page says it showed."""
-    field = re.search(r'name="seen" value="(\w+)"', client.get(url).content.decode())
-    return field[1]
+    return re.search(r'name="seen" value="(\w+)"', client.get(url).content.decode())[1]
 
 
 @pytest.mark.parametrize("kind", ["writing", "linking"])
@@ -269,8 +266,7 @@ def test_settings_that_somebody_changed_meanwhile_are_not_replaced_unseen(
 def test_of_two_who_save_settings_at_once_the_second_is_refused(
     ada: Any, as_ada: Any, as_eve: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    study = make_linking_study(researcher=ada)
-    url = reverse("annotation:study-settings", args=[study.uid])
+    url = reverse("annotation:study-settings", args=[make_linking_study(researcher=ada).uid])
     clients = {"One": as_ada, "Two": as_eve}
     sent = {name: {**form_data(name=name), "seen": seen_on(client, url)} for name, client in clients.items()}
     both_checked = Barrier(2)

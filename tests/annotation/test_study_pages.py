@@ -106,8 +106,7 @@ def test_a_task_is_given_and_withdrawn_by_hand_on_the_page(ada: Any, as_ada: Any
     study = make_writing_study(researcher=ada, annotators=[ben, cleo])
     data = {"annotator": annotator_of(ben).pk, "subtopic": study.writing_plan.subtopics.first().pk}
     assert as_ada.post(reverse("annotation:study-assign-one", args=[study.uid]), data).status_code == 302
-    task = Assignment.objects.get()
-    url = reverse("annotation:assignment-withdraw", args=[task.uid])
+    url = reverse("annotation:assignment-withdraw", args=[Assignment.objects.get().uid])
     assert as_ada.post(url, {"reason": ""}).status_code == 422
     as_ada.post(url, {"reason": "ill", "to": annotator_of(cleo).pk})
     assert Assignment.objects.live().get().annotator == annotator_of(cleo)

@@ -43,8 +43,7 @@ def test_an_uneven_pace_ends_later_in_the_worst_case_and_never_with_more_than_th
     assert all(one.low <= one.left <= one.high <= 40 for one in fan)
     assert fan[-1].high == 0
     first_low = next(one.day for one in fan if one.low == 0)
-    first_left = next(one.day for one in fan if one.left == 0)
-    assert first_low < first_left < fan[-1].day
+    assert first_low < next(one.day for one in fan if one.left == 0) < fan[-1].day
 
 
 def test_nothing_is_expected_of_a_single_day_or_where_nothing_is_left() -> None:
@@ -91,8 +90,7 @@ def test_the_overview_shows_who_did_how_much_and_what_is_left(labelled: Study, a
     assert (before[0], before[-1]) == (n_open + 3, n_open)
     assert any(row["series"] == "expected" and row["high"] > 0 for row in left.rows)
     assert 'id="done-by-day"' in page.text
-    rows_url = people.points[0].url
-    table = as_ada.get(rows_url).context["table"]
+    table = as_ada.get(people.points[0].url).context["table"]
     assert {task.annotator for task in table.data} == {ben.annotator}
     csv = as_ada.get(reverse("annotation:study-progress", args=[labelled.uid, "left-by-day.csv"]))
     assert b"expected" in b"".join(csv.streaming_content)
@@ -160,8 +158,7 @@ def test_sessions_of_a_closed_study_run_on_and_are_shown(ada: Any, as_ada: Any, 
 
 
 def test_writing_says_how_many_minutes_are_left(ada: Any, as_ada: Any, ben: Any) -> None:
-    session = make_session(annotator=ben, state="paused")
-    study = session.assignment.study
+    study = make_session(annotator=ben, state="paused").assignment.study
     study.researchers.add(ada)
     [one] = as_ada.get(reverse("annotation:study", args=[study.uid])).context["on_now"]
     assert "paused" in one.note

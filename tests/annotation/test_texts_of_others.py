@@ -131,8 +131,7 @@ def test_texts_of_people_are_not_found_by_search_nor_on_pages_of_corpora(
     ]
     for address in addresses:
         assert "cat sneezes" not in client.get(address, follow=True).content.decode()
-    page = reverse("benchmarks:summary-detail", args=[handed_in.uid])
-    assert client.get(page).status_code == 404
+    assert client.get(reverse("benchmarks:summary-detail", args=[handed_in.uid])).status_code == 404
 
 
 def test_an_erased_researcher_leaves_no_study_open_to_everybody(

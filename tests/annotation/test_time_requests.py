@@ -290,8 +290,7 @@ def test_a_scored_session_that_is_reopened_leaves_the_curve_and_comes_back_with_
     writer.save(OVERTIME + 6 * MINUTE, "- First [1]\n- Second [2]")
     writer.submit(OVERTIME + 11 * MINUTE)
     assert finals() == [(LIMIT + 6 * MINUTE, True)]
-    final = Snapshot.objects.get(kind="final")
-    assert final.summary.text == "- First [1]\n- Second [2]"
+    assert Snapshot.objects.get(kind="final").summary.text == "- First [1]\n- Second [2]"
     mark = Snapshot.objects.get(mark_ms=LIMIT)
     assert (mark.kind, mark.text) == ("mark", "- First [1]")
 

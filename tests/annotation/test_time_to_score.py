@@ -50,8 +50,7 @@ def test_all_ways_of_reading_it_say_the_same(people: Study, as_ada: Any) -> None
     rows = json.loads(report("--intervals", "--json"))
     expected = next(row for row in rows if row["system"] == "heron")["time_to_score"]["90"]["value"]
     assert as_ada.get(f"{PAGE}files/leaderboard.json").json() == rows
-    page = as_ada.get(PAGE)
-    table = page.context["sheet"].table("time-to-score")
+    table = as_ada.get(PAGE).context["sheet"].table("time-to-score")
     [row] = [row for row in table.rows if row.names[0] == "heron"]
     assert (row.number("minutes_to_90"), row.value("reached_90"), row.value("n")) == (expected, 1, 2)
     assert f"{expected:.0f}" in report()
@@ -107,13 +106,11 @@ def test_the_best_system_stands_across_the_curves_with_the_minute_that_people_re
     [chart] = as_ada.get(address).context["sheet"].charts
     assert not [row for row in chart.rows if row.get("group") == "system"], "no system has been judged"
     judged(study, now=now)
-    sheet = as_ada.get(address).context["sheet"]
-    [chart] = sheet.charts
+    [chart] = as_ada.get(address).context["sheet"].charts
     lines = {row["panel"]: row for row in chart.rows if row.get("group") == "system"}
     assert {row["series"] for row in lines.values()} == {"heron"}
     assert "heron · all documents: joint score reached at 30 min" in chart.subtitle
-    board = as_ada.get("/leaderboard/").context["board"]
-    heron = board.line("heron", "full-ctxt")
+    heron = as_ada.get("/leaderboard/").context["board"].line("heron", "full-ctxt")
     first = {row["system"]: row for row in as_ada.get(address + "figures.json").json()["systems"]}
     assert 100 * first["heron"]["joint"] == pytest.approx(lines["Joint"]["value"])
     assert 0 < lines["Joint"]["value"] <= 100

@@ -50,8 +50,7 @@ def graded(people: Any, *, by: Any, judge: str = "owl") -> Study:
         at = 0
         for task in study.label_tasks.filter(annotator=annotator_of(person)).order_by("item__pk"):
             for insight in task.item.summary.subtopic.insights.order_by("number"):
-                level = LEVELS[(at + (place > 0 and at % 4 == 3)) % 3]
-                _label(task, insight, level, at=at)
+                _label(task, insight, LEVELS[(at + (place > 0 and at % 4 == 3)) % 3], at=at)
                 at += 1
             _finish(task, active_ms=4_000 + 8_000 * place)
     if judge:
@@ -174,8 +173,7 @@ def test_card_headline_and_console_follow(
     headline = HEADLINE.compute(OfStudy(study.pk))
     assert (headline.n_people, headline.n_judges) == (2, 1)
     assert headline.percent.value == 0.8
-    chart = CARD.compute(OfStudy(study.pk)).chart
-    assert [row["series"] for row in chart.rows]
+    assert [row["series"] for row in CARD.compute(OfStudy(study.pk)).chart.rows]
     shown = output_of("report", "results", "--study", "Grades")
     assert shown.startswith("Grades\n")
     assert "annotator1" in shown
@@ -197,8 +195,7 @@ def test_without_judges_people_are_drawn_in_pairs(ada: Any, as_ada: Any, ben: An
     sheet = as_ada.get(url(study)).context["sheet"]
     assert [chart.name for chart in sheet.charts] == ["grade-each-pair", "doubt-each-pair"]
     assert sheet.table("grade-judges") is None
-    rows = _rows(as_ada.get(url(study, "grade-each-pair.csv")))
-    assert len(rows) == 3
+    assert len(_rows(as_ada.get(url(study, "grade-each-pair.csv")))) == 3
     chart = CARD.compute(OfStudy(study.pk)).chart
     assert chart.title == "Agreement of annotators"
 
@@ -221,8 +218,7 @@ def test_results_of_labels_need_either_tables_or_questions() -> None:
 def test_an_archive_waits_for_figures_that_a_worker_computes(
     ada: Any, as_ada: Any, ben: Any, cleo: Any, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    study = graded((ben, cleo), by=ada)
-    address = reverse("annotation:study-archive-file", args=[study.uid])
+    address = reverse("annotation:study-archive-file", args=[graded((ben, cleo), by=ada).uid])
     settings.RESULTS_AT_ONCE = False
     monkeypatch.setattr(exports, "FILE_WAIT_S", 0)
     monkeypatch.setattr(stored, "enqueue", lambda *args: None)

@@ -46,8 +46,7 @@ def test_the_first_task_of_any_kind_leads_to_three_or_more_explained_answers_and
     replies = answer_all(as_ben, study)
     assert len(replies) >= 3
     assert all("ight." in reply["feedback"] for reply in replies)
-    end = as_ben.get(address(study)).content.decode()
-    assert "You are ready" in end
+    assert "You are ready" in as_ben.get(address(study)).content.decode()
     assert as_ben.get(label_url("label-task", task)).status_code == 200
     trial = Trial.objects.get()
     assert (trial.n_right, trial.is_passed) == (trial.n_asked, True)
@@ -75,8 +74,7 @@ def test_it_works_by_plain_forms_and_shows_after_reloading_what_was_answered(
     study = make_study("validation", ben, cleo)
     page = as_ben.get(address(study, 1)).content.decode()
     assert f'action="{address(study, 1, "choice")}"' in page
-    response = as_ben.post(address(study, 1, "choice"), {"answer": "no"})
-    assert response.url == address(study, 1)
+    assert as_ben.post(address(study, 1, "choice"), {"answer": "no"}).url == address(study, 1)
     page = as_ben.get(address(study, 1)).content.decode()
     assert "✗ Not quite. Your answer: no. Expected answer: yes." in page
     assert 'class="feedback is-wrong" data-feedback' in page
@@ -158,8 +156,7 @@ def test_the_end_of_a_trial_says_that_time_is_paid_only_where_it_is(
 
 
 def test_nothing_is_stored_on_a_task_before_the_trial_is_passed(ben: Any, as_ben: Any, cleo: Any) -> None:
-    study = make_study("validation", ben, cleo)
-    task = label_task(study, ben)
+    task = label_task(make_study("validation", ben, cleo), ben)
     response = as_ben.post(label_url("label-choice", task), {"answer": "yes"}, headers=JSON)
     assert (response.status_code, response.json()["code"]) == (409, "trial_first")
     assert as_ben.post(label_url("label-skip", task), {"reason": "x"}, headers=JSON).status_code == 409
@@ -301,5 +298,4 @@ def test_researchers_see_how_people_get_better_by_try_and_over_the_course(
 
 @pytest.mark.parametrize(("n", "sizes"), [(0, []), (1, [1]), (4, [1] * 4), (7, [1, 1, 2, 1, 2]), (10, [2] * 5)])
 def test_a_course_is_cut_into_parts_of_about_as_many_checks(n: int, sizes: list[int]) -> None:
-    parts = course_of([True] * n)
-    assert [part.n for part in parts] == sizes
+    assert [part.n for part in course_of([True] * n)] == sizes

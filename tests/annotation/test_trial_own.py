@@ -44,8 +44,7 @@ def test_built_in_examples_are_a_file_that_a_study_could_bring_and_none_is_an_it
     assert known_from_items(trial, built_in, study) == {}
     assert save_own(as_ada, study, built_in, "1").status_code == 302
     assert "This study has" in as_ada.get(reverse("annotation:trial-examples", args=[study.uid])).content.decode()
-    broken = built_in.replace("why =", "wy =", 1)
-    refused = save_own(as_ada, study, broken)
+    refused = save_own(as_ada, study, built_in.replace("why =", "wy =", 1))
     assert refused.status_code == 422
     assert "set[0].item[0]" in refused.content.decode()
     item = next(iter(filter(None, trial.texts_of_items(study))))
@@ -95,8 +94,7 @@ def test_an_example_that_becomes_an_item_is_left_out_of_new_tries_and_the_resear
         save(study=study, kind=kind_of("validation"), body=body, replaces=True, by=ada, now=NOW)
     # As it would be had the item joined only now.
     study.trial_examples.create(body=body, replaces=True, made_at=NOW, made_by=ada)
-    begun = as_ben.get(address(study, 1)).content.decode()
-    assert "example 1 of 2" in begun
+    assert "example 1 of 2" in as_ben.get(address(study, 1)).content.decode()
     as_ben.post(address(study, 1, "choice"), {"answer": "yes"}, headers=JSON)
 
     told = as_ada.post(work, {"action": "deal"}, follow=True).content.decode()

@@ -97,8 +97,7 @@ def test_a_sample_has_each_answer_in_its_share_and_goes_to_two_people_by_whole_r
         for item in study.label_items.all()
     )
     assert drawn == {"yes": 8, "no": 8, "neutral": 8}
-    per_item = Counter(study.label_tasks.values_list("item", flat=True))
-    assert set(per_item.values()) == {2}
+    assert set(Counter(study.label_tasks.values_list("item", flat=True)).values()) == {2}
     for person in (ben, cleo, dot):
         way = list(
             study.label_tasks.filter(annotator__user=person)
@@ -137,8 +136,7 @@ def test_what_is_no_answer_is_refused(ben: Any, answer: str, snippet: Any) -> No
 
 
 def test_the_database_takes_one_current_answer_and_ordered_passages(ben: Any) -> None:
-    task = first(make([ben], make_judged()), ben)
-    say(task, "yes")
+    say(first(make([ben], make_judged()), ben), "yes")
     row = EntailmentLabel.objects.get()
     for changes in ({"op_id": "other"}, {"is_current": False, "op_id": "b", "snippet_start": 4, "snippet_end": 4}):
         copy = EntailmentLabel.objects.get()
@@ -183,8 +181,7 @@ def test_the_page_is_blind_unless_the_study_shows_the_verdict(ben: Any, as_ben: 
 
 
 def test_a_response_is_shown_as_the_markdown_it_is_and_keeps_its_places(ben: Any, as_ben: Any) -> None:
-    study = make([ben], make_judged())
-    task = first(study, ben)
+    task = first(make([ben], make_judged()), ben)
     text = "## Cranes\n- A **tall <b> crane** and 2 ** 3\n**open"
     Response.objects.filter(pk=task.item.response_id).update(text=text)
     start = text.index("crane**")
@@ -201,8 +198,7 @@ def test_a_response_is_shown_as_the_markdown_it_is_and_keeps_its_places(ben: Any
 
 
 def test_choices_come_by_script_and_by_plain_form(ben: Any, as_ben: Any, as_cleo: Any) -> None:
-    study = make([ben], make_judged())
-    task = first(study, ben)
+    task = first(make([ben], make_judged()), ben)
     url = label_url("label-choice", task)
     plain = as_ben.post(url, {"answer": "neutral", "start": "", "end": "", "unsure": "1"})
     assert plain.url == label_url("label-task", task)
@@ -237,8 +233,7 @@ def test_figures_compare_the_judge_with_each_person_and_people_with_each_other(
     for item in study.label_items.all():
         verdict = PointVerdict.objects.get(judge=judge, response=item.response, key_point=item.key_point).answer
         for task in item.tasks.all():
-            flips = task.annotator.user == cleo and verdict == "no"
-            say(task, "yes" if flips else verdict)
+            say(task, "yes" if task.annotator.user == cleo and verdict == "no" else verdict)
     found = results_of(study)
     people = {one.name: one for one in found.evaluation.people}
     assert people[annotator_of(ben).label].stats["accuracy"].value == 1

@@ -166,8 +166,7 @@ def test_the_page_tries_a_choice_without_recording_it_and_records_it_when_asked(
     assert "3 / 5" in tried
     assert "not recorded" in tried
     assert not study.dataset_versions.exists()
-    picked = as_ada.get(here, {"annotators": both, "selection_seed": "7"}).content.decode()
-    assert "3 / 5" in picked
+    assert "3 / 5" in as_ada.get(here, {"annotators": both, "selection_seed": "7"}).content.decode()
     url = reverse("annotation:verification-choose", args=[study.uid])
     data = {"annotators": both, "rule": "unanimous", "selection_seed": "7", "note": "best on the half"}
     assert as_ada.post(url, data).status_code == 302
@@ -223,7 +222,6 @@ def test_a_study_on_two_question_sets_with_the_same_keys_has_its_files(ada: Any,
         told = json.loads(file("manifest.json", dataset=name).content)
         assert told["filters"] == {"dataset": name}
         assert told["sha256"] == hashlib.sha256(file("dataset.jsonl", dataset=name).getvalue()).hexdigest()
-    refused = file("dataset.jsonl")
-    assert refused.headers["Location"] == page
+    assert file("dataset.jsonl").headers["Location"] == page
     assert "each set has a file of its own: bridges, harbours" in as_ada.get(page).content.decode()
     assert file("dataset.jsonl", dataset="nothing").status_code == 404

@@ -90,8 +90,7 @@ def test_a_judge_that_calls_a_point_key_after_a_no_drops_it_and_an_unusable_answ
 
 
 def test_scores_keep_from_the_threshold_on_and_say_nothing_without_a_score(study: Study) -> None:
-    rows = report(study, "keep", "--threshold", "0.75")
-    scores = rows["AutoDS ≥ 0.75"]
+    scores = report(study, "keep", "--threshold", "0.75")["AutoDS ≥ 0.75"]
     # keep keep drop keep -; anna keep drop keep drop keep: 1 of 4; bert keep keep keep drop drop: 2 of 4
     assert (scores["n"], scores["percent"]) == (4, pytest.approx((1 / 4 + 2 / 4) / 2)), (
         "one alone said of the last"

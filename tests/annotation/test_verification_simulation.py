@@ -63,8 +63,7 @@ def test_kappa_of_two_people_is_the_product_of_what_their_errors_leave() -> None
 
 def test_the_careless_say_everything_equally_often_and_fast() -> None:
     truth = true_answers(range(20_000), seed=3, agree_share=1)
-    said = answers_of(truth, rates=CARELESS, person="ivo", seed=3)
-    counts = Counter(said.values())
+    counts = Counter(answers_of(truth, rates=CARELESS, person="ivo", seed=3).values())
     assert counts[Judgments("no", "")] / len(truth) == pytest.approx(0.5, abs=0.02)
     assert [counts[Judgments("yes", word)] / len(truth) for word in Keyness.values] == pytest.approx(
         [1 / 6] * 3, abs=0.02

@@ -82,8 +82,7 @@ def test_a_researcher_goes_through_a_sample(study: Study, as_ada: Any) -> None:
     assert "2 / 3" in as_ada.get(here).content.decode()
     as_ada.post(f"{url}?at=1", {"verdict": "right"})
     assert check.marks.exclude(is_right=None).count() == 2
-    stranger = anna.uid.__class__(int=1)
-    assert as_ada.post(here, data | {"annotator": stranger}).status_code == 422
+    assert as_ada.post(here, data | {"annotator": anna.uid.__class__(int=1)}).status_code == 422
 
 
 def test_an_answer_that_changed_since_is_shown_as_it_was_drawn(study: Study, ada: Any, as_ada: Any) -> None:
@@ -104,8 +103,7 @@ def test_disputes_come_with_those_on_keeping_first(study: Study) -> None:
 
 def test_a_researcher_decides_one_dispute_after_the_other(study: Study, as_ada: Any) -> None:
     here = reverse("annotation:disagreements", args=[study.uid])
-    text = as_ada.get(here).content.decode()
-    assert "0 of 3 decided" in text
+    assert "0 of 3 decided" in as_ada.get(here).content.decode()
     points = [item.key_point for item in study.label_items.order_by("pk")]
     urls = [reverse("annotation:dispute", args=[study.uid, points[at].uid]) for at in (2, 1, 5)]
     page = as_ada.get(urls[0]).content.decode()
@@ -125,8 +123,7 @@ def test_a_researcher_decides_one_dispute_after_the_other(study: Study, as_ada: 
 
 def test_a_key_point_of_another_study_cannot_be_decided_here(study: Study, as_ada: Any) -> None:
     other = make_questions(1, dataset="elsewhere")[0].key_points.get(number=1)
-    url = reverse("annotation:dispute", args=[study.uid, other.uid])
-    assert as_ada.get(url).status_code == 404
+    assert as_ada.get(reverse("annotation:dispute", args=[study.uid, other.uid])).status_code == 404
 
 
 def test_the_queue_says_what_was_decided_and_keeps_what_people_agree_on_by_now(

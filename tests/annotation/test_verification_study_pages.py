@@ -170,8 +170,7 @@ def test_attention_checks_are_told_apart(study: Study, as_ada: Any, ben: Any) ->
 
 
 def test_people_join_and_take_over_what_nobody_opened(study: Study, as_ada: Any, ben: Any, dot: Any) -> None:
-    control = study.label_items.filter(is_overlap=True)[0]
-    say(study, ben, control.key_point, "A")
+    say(study, ben, study.label_items.filter(is_overlap=True)[0].key_point, "A")
     data = {"action": "people", "annotators": [annotator_of(dot).pk], "rebalance": "on"}
     answer = as_ada.post(url("study-annotators", study), data)
     assert answer.headers["Location"] == url("study", study)
@@ -202,8 +201,7 @@ def test_the_rate_freezes_with_the_first_answer(study: Study, as_ada: Any, ben: 
     address = url("study-settings", study)
     data = {"name": "Renamed", "hourly_rate": "30", "currency": "EUR"}
     assert as_ada.post(address, data).status_code == 302
-    task = study.label_tasks.filter(annotator__user=ben)[0]
-    say(study, ben, task.item.key_point, "A")
+    say(study, ben, study.label_tasks.filter(annotator__user=ben)[0].item.key_point, "A")
     assert as_ada.post(address, data | {"hourly_rate": "40"}).status_code == 422
     study.refresh_from_db()
     assert study.name == "Renamed"
@@ -212,8 +210,7 @@ def test_the_rate_freezes_with_the_first_answer(study: Study, as_ada: Any, ben: 
 
 def test_a_study_with_answers_is_not_deleted(study: Study, as_ada: Any, ben: Any) -> None:
     address = url("study-delete", study)
-    task = study.label_tasks.filter(annotator__user=ben)[0]
-    say(study, ben, task.item.key_point, "A")
+    say(study, ben, study.label_tasks.filter(annotator__user=ben)[0].item.key_point, "A")
     assert "1 label is in it" in as_ada.get(address).content.decode()
     as_ada.post(address)
     assert Study.objects.filter(pk=study.pk).exists()

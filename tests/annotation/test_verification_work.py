@@ -201,8 +201,7 @@ def test_an_attention_check_looks_like_any_other_item(study: Study, ben: Any, as
         role=LabelItem.Role.GOLD, is_overlap=True, key_point=elsewhere.key_points.get()
     )
     assert plain(shown(as_ben, task)) == before.replace(POINTS[1], "Bees dance.")
-    told = choose(as_ben, task, grounded="no").json()
-    assert "check" not in str(told).replace("is_check", "")
+    assert "check" not in str(choose(as_ben, task, grounded="no").json()).replace("is_check", "")
     assert PointLabel.objects.get().is_check
 
 
@@ -213,8 +212,7 @@ def test_texts_are_text_and_never_markup(ben: Any, as_ben: Any) -> None:
     )
     question.documents.update(title=evil)
     add_span(question.key_points.get(), evil + "!", [], number=2)
-    task = label_task(make_points_study(annotators=[ben], questions=[question]), ben)
-    html = shown(as_ben, task)
+    html = shown(as_ben, label_task(make_points_study(annotators=[ben], questions=[question]), ben))
     assert "<script>alert" not in html
     assert html.count("&lt;!--pane--&gt;") >= 4
     assert MARK.findall(html) == ["&lt;script&gt;alert(1)&lt;/sc"]
@@ -224,8 +222,7 @@ def test_texts_are_text_and_never_markup(ben: Any, as_ben: Any) -> None:
 @pytest.mark.parametrize(("language", "direction"), [("en", "ltr"), ("ar", "rtl"), ("xx-unknown", "auto")])
 def test_language_and_direction_are_told(ben: Any, as_ben: Any, language: str, direction: str) -> None:
     question = make_points_question(language=language)
-    task = label_task(make_points_study(annotators=[ben], questions=[question]), ben)
-    html = shown(as_ben, task)
+    html = shown(as_ben, label_task(make_points_study(annotators=[ben], questions=[question]), ben))
     told = [
         f'<{part} translate="no" lang="{language}" dir="{direction}"'
         for part in ("h1", 'p class="point"', 'div class="reading"')

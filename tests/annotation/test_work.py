@@ -153,8 +153,7 @@ def test_what_was_handed_in_is_listed_newest_first_and_only_ones_own(ben: Any, a
     page = page_of(as_ben, "annotation:own-work")
     assert "mine" in page
     assert "hers" not in page
-    own = annotator_of(ben).sessions.get()
-    assert reverse("annotation:session-own", args=[own.uid]) in page
+    assert reverse("annotation:session-own", args=[annotator_of(ben).sessions.get().uid]) in page
 
 
 def test_a_session_under_way_is_not_yet_handed_in(ben: Any, as_ben: Any) -> None:

@@ -99,8 +99,7 @@ def test_time_without_a_connection_counts_for_the_item_it_was_spent_on(kind: str
 
 
 def test_an_answer_of_before_the_last_contact_adds_no_time(ben: Any, as_ben: Any) -> None:
-    study = MAKERS["validation"](ben)
-    task = label_task(study, ben)
+    task = label_task(MAKERS["validation"](ben), ben)
     with time_machine.travel(NOW, tick=False):
         as_ben.post(label_url("label-seen", task), headers=JSON)
         assert send(as_ben, task, ago=3_600_000, worked=3_600_000).status_code == 200
@@ -110,8 +109,7 @@ def test_an_answer_of_before_the_last_contact_adds_no_time(ben: Any, as_ben: Any
 
 
 def test_a_page_can_ask_whether_it_is_out_of_date(ben: Any, as_ben: Any, dot: Any, login: Any) -> None:
-    study = MAKERS["validation"](ben)
-    task = label_task(study, ben, position=2)
+    task = label_task(MAKERS["validation"](ben), ben, position=2)
 
     def near() -> dict[str, Any]:
         return as_ben.get(label_url("label-near", task), headers=JSON).json()

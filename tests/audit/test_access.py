@@ -208,8 +208,7 @@ def test_the_admin_site_turns_away_who_is_not_staff(role: str, clients: dict[str
 
 @pytest.mark.django_db
 def test_the_admin_site_sends_a_stranger_to_the_login_of_the_site(client: Client) -> None:
-    response = client.get("/admin/", follow=True)
-    assert response.redirect_chain[-1][0] == "/login/?next=%2Fadmin%2F"
+    assert client.get("/admin/", follow=True).redirect_chain[-1][0] == "/login/?next=%2Fadmin%2F"
 
 
 def test_an_admin_opens_the_admin_site(as_eve: Any) -> None:

@@ -184,8 +184,7 @@ def make(
     def make(kind: str) -> tuple[Members, Site]:
         if kind == "writing":
             make_haystack()
-        members = archive_of(kind, tmp_path)
-        return members, Site(ada, as_ada, tmp_path)
+        return archive_of(kind, tmp_path), Site(ada, as_ada, tmp_path)
 
     return make
 

@@ -62,8 +62,7 @@ class Site:
         """What is wrong with how this was taken; the site is as before then."""
         try:
             with transaction.atomic():
-                report = self.take(entry, data)
-                errors = report.as_json()["errors"]
+                errors = self.take(entry, data).as_json()["errors"]
                 found = None
                 if any(not (error["kind"] and error["message"]) for error in errors):
                     found = "a problem without words"

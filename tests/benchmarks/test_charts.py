@@ -126,8 +126,7 @@ def test_a_leaderboard_of_78_rows_keeps_its_rows_apart() -> None:
     points = [Point(series=f"system {at}", value=float(at), low=at - 2, high=at + 2) for at in range(78)]
     drawing = svg(dots(points, domain=PERCENT))
     assert len([text for text in texts(drawing) if text.startswith("system ")]) == 78
-    height = re.search(r'height="(\d+)', drawing)
-    assert int(height[1]) >= 78 * 20
+    assert int(re.search(r'height="(\d+)', drawing)[1]) >= 78 * 20
 
 
 def test_panels_have_their_titles_and_share_their_axis() -> None:
@@ -372,7 +371,6 @@ def test_bars_at_the_same_place_stand_on_one_another_and_lead_to_their_rows() ->
     ]
     layout = Bars(width_of_bar=0.8, domain=(0.0, 2.0), colours=[("ann", "red"), ("bob", "blue")])
     chart = Chart(WORDS, points, layout)
-    spec = spec_of(chart)
-    [rows] = [rows for rows in spec["datasets"].values() if rows and "top" in rows[0]]
+    [rows] = [rows for rows in spec_of(chart)["datasets"].values() if rows and "top" in rows[0]]
     assert [(row["base"], row["top"]) for row in rows] == [(0, 2.0), (2.0, 5.0), (0, 1.0)]
     assert 'href="/ann/"' in svg(chart)

@@ -86,8 +86,7 @@ def test_finding_an_insight_notes_its_haystack_and_no_other(now: datetime, read:
     first = imported(now)
     second = imported(now, key="market", title="The market", seed=99)
     word = first.subtopics.get(number=1).insights.get(number=1).text[:40]
-    page = read(f"{SEARCH}?q={word}&in=insights")
-    assert "Insights" in page
+    assert "Insights" in read(f"{SEARCH}?q={word}&in=insights")
     assert set(Exposure.objects.values_list("haystack", flat=True)) == {first.pk}
     read(SEARCH + "?q=The market&in=haystacks")
     assert not Exposure.objects.filter(haystack=second).exists()
@@ -240,8 +239,7 @@ def test_summaries_are_sorted_by_the_scores_of_the_chosen_judge(now: datetime, r
         for row in value["subtopics"][0]["eval_summaries"][f"summary_subtopic_{name}"]:
             row |= {"coverage": coverage, "bullet_id": 2 if name == "good" else "NA"}
     import_topic(summhay.parse(io.BytesIO(json.dumps(value).encode())), actor=None, now=now)
-    subtopic = Subtopic.objects.get()
-    address = reverse("benchmarks:subtopic-detail", args=[subtopic.uid])
+    address = reverse("benchmarks:subtopic-detail", args=[Subtopic.objects.get().uid])
     by_name, by_score = read(address), read(f"{address}?sort=-coverage")
     assert by_name.index(">bad<") < by_name.index(">good<")
     assert by_score.index(">good<") < by_score.index(">bad<")
@@ -270,8 +268,7 @@ def test_an_archived_haystack_leaves_lists_and_search_and_comes_back(now: dateti
 def test_only_an_admin_deletes_and_everything_goes_along(
     now: datetime, as_ada: Any, eve: Any, as_eve: Any
 ) -> None:
-    haystack = imported(now)
-    address = reverse("benchmarks:haystack-delete", args=[haystack.uid])
+    address = reverse("benchmarks:haystack-delete", args=[imported(now).uid])
     assert as_ada.post(address).status_code == 403
     assert "24 verdicts" in text_of(as_eve, address)
     assert Haystack.objects.exists()
@@ -301,15 +298,13 @@ def test_a_haystack_that_a_study_uses_is_not_deleted_and_the_page_says_why(
     now: datetime, ben: Any, as_eve: Any
 ) -> None:
     haystack = make_haystack()
-    study = make_writing_study(haystack=haystack, annotators=[ben])
-    make_assignment(annotator=ben, study=study)
+    make_assignment(annotator=ben, study=make_writing_study(haystack=haystack, annotators=[ben]))
     assert {row.label: row.count for row in obstacles(haystack)} == {"writing plan": 1, "assignment": 1}
     address = reverse("benchmarks:haystack-delete", args=[haystack.uid])
     page = text_of(as_eve, address)
     assert "1 assignment" in page
     assert "Delete for good" not in page
-    response = as_eve.post(address, follow=True)
-    assert "depend on it" in response.content.decode()
+    assert "depend on it" in as_eve.post(address, follow=True).content.decode()
     assert Haystack.objects.filter(pk=haystack.pk).exists()
 
 

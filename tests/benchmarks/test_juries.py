@@ -203,8 +203,7 @@ def test_a_jury_is_made_on_its_page_and_run_again_on_its_own(summary: Summary, a
     assert AuditEvent.objects.filter(action="judge.saved", actor=ada).count() == 1
     give(wren, summary, 2, "none")
     give(owl, summary, 2, "none")
-    again = as_ada.post(url("jury-run", jury.uid))
-    assert again["Location"] != made["Location"]
+    assert as_ada.post(url("jury-run", jury.uid))["Location"] != made["Location"]
     judging.run_pending(run=jury.runs.get(state="pending"), clock=timezone.now)
     assert jury.verdicts.count() == 2
     assert as_ada.post(url("jury-run", jury.uid))["Location"] == url("judge-detail", jury.uid)

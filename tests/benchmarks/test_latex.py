@@ -66,8 +66,7 @@ def test_what_is_wide_takes_both_columns_and_what_is_long_goes_over_pages(asked:
     assert text.startswith(begins)
     n = sum(text.count(rf"m{at}") for at in range(14))
     heads = text.count("Judge")
-    parts = text.count(r"\begin{longtable}") or text.count("\\toprule")
-    assert (n, heads) == (0, parts)
+    assert (n, heads) == (0, text.count(r"\begin{longtable}") or text.count("\\toprule"))
     assert text.count(r"\caption{") == 1
 
 
@@ -87,8 +86,7 @@ def test_what_nobody_has_a_value_of_is_no_column() -> None:
 @pytest.mark.parametrize("name", ["[3pt] heron", "*heron", "  [x]", "*"])
 def test_a_row_that_begins_like_an_argument_is_not_read_as_one(name: str) -> None:
     """LaTeX looks past the end of a line for the arguments of the end of a row, and of a rule."""
-    lines = tex(table(name=name)).splitlines()
-    rows = [line for line in lines if name in line and "&" in line]
+    rows = [line for line in tex(table(name=name)).splitlines() if name in line and "&" in line]
     assert len(rows) == 3
     assert all(row.startswith("{}") for row in rows)
 

@@ -85,8 +85,7 @@ def test_only_whoever_imported_a_haystack_or_an_admin_archives_it(
         Haystack.objects.update(created_by=owner, archived_at=None)
         client = login(person)
         assert (archive in client.get(page).content.decode()) == (status == 302)
-        answer = client.post(archive, {"archived": "1"})
-        assert answer.status_code == status
+        assert client.post(archive, {"archived": "1"}).status_code == status
         assert (Haystack.objects.get().archived_at is not None) == (status == 302)
     assert "imported by Ada" in flat(login(bob).get(page).content.decode())
     said = login(bob).post(archive, {"archived": "0"})
@@ -154,8 +153,7 @@ def test_anybody_who_may_start_runs_repeats_one_which_then_is_their_own(
     JudgeRun.objects.update(state="cancelled")
     run.items.update(state="failed")
     assert login(bob).post(url("judge-run-again", run.uid)).status_code == 302
-    new = JudgeRun.objects.exclude(pk=run.pk).get()
-    assert new.requested_by == bob
+    assert JudgeRun.objects.exclude(pk=run.pk).get().requested_by == bob
 
 
 def test_the_next_version_of_a_judge_is_made_by_who_made_one_or_an_admin(
@@ -280,8 +278,7 @@ def test_earlier_rows_get_the_owner_that_the_audit_log_names_and_no_other(ada: A
     event("questions.imported", bob, dataset="piers")
     event("price.set", ada, price.pk)
     event("price.set", bob, price.pk)
-    migration = importlib.import_module("benchmarks.migrations.0002_release_0_3_0")
-    migration.find_owners(apps, None)
+    importlib.import_module("benchmarks.migrations.0002_release_0_3_0").find_owners(apps, None)
     haystack.refresh_from_db()
     other.refresh_from_db()
     price.refresh_from_db()

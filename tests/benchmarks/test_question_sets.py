@@ -95,8 +95,7 @@ def test_an_archived_set_leaves_the_list_and_comes_back(ada: Any, as_ada: Any) -
     archive = reverse("benchmarks:question-set-archive", args=["harbours"])
     for _ in range(2):
         as_ada.post(archive, {"archived": "1"})
-    shown = text_of(as_ada, questions + "?dataset=harbours")
-    assert "Nothing matches these filters." in shown
+    assert "Nothing matches these filters." in text_of(as_ada, questions + "?dataset=harbours")
     assert "1 archived set" in text_of(as_ada, questions)
     archived = text_of(as_ada, questions + "?archived=1")
     assert "harbours as JSONL" in archived

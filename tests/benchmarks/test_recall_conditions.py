@@ -55,8 +55,7 @@ def test_a_difference_takes_only_questions_answered_under_both_conditions() -> N
         judged("a", "heron", "snippets", 2),
         judged("b", "heron", "snippets", 4),
     ]
-    found = condition_table(table(*rows), only_common=False)
-    snippets = found.rows[0][1][0]
+    snippets = condition_table(table(*rows), only_common=False).rows[0][1][0]
     assert (snippets.scores.kpr_macro.value, snippets.difference.value) == (0.75, -0.5)
 
 
@@ -75,8 +74,7 @@ def test_without_two_conditions_there_is_no_table_and_without_all_documents_no_d
 def test_systems_of_one_model_and_condition_are_never_pooled() -> None:
     rows = [judged(1, "a", "full", 1), judged(1, "a", "snippets", 1), judged(1, "a", "cut-5", 1)]
     other = judged(1, "a", "full", 3, system="imported")
-    found = condition_table(table(*rows, other), only_common=True)
-    ((model, cells),) = found.rows
+    ((model, cells),) = condition_table(table(*rows, other), only_common=True).rows
     assert (model, [cell and cell.scores.n_answers for cell in cells]) == ("a", [1, 1])
 
 
@@ -130,5 +128,4 @@ def test_the_page_and_its_files_have_the_table(judge: Judge, as_ada: Any) -> Non
     assert found["snippets"]["difference"] == "-0.5"
     assert found["full"]["difference"] == ""
     assert as_ada.get("/questions/recall/files/recall.json").json()["conditions"][0]["shown_words"] == 70.0
-    one = as_ada.get("/questions/recall/", {"system": "gull"}).text
-    assert 'id="conditions"' not in one
+    assert 'id="conditions"' not in as_ada.get("/questions/recall/", {"system": "gull"}).text

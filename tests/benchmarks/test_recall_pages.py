@@ -89,8 +89,7 @@ def test_figures_follow_the_filter_and_a_fragment_has_no_frame(judge: Judge, as_
 
 
 def test_a_judge_can_be_chosen_and_the_one_with_most_responses_is_shown_first(judge: Judge, as_ada: Any) -> None:
-    other = make_judge("tern")
-    say(other, Response.objects.get(system__key="jay"), ["yes", "yes"])
+    say(make_judge("tern"), Response.objects.get(system__key="jay"), ["yes", "yes"])
     assert "judge owl" in body(as_ada, RECALL)
     chosen = body(as_ada, RECALL + "?judge=tern")
     assert "judge tern" in chosen
@@ -111,8 +110,7 @@ def test_without_verdicts_or_responses_the_page_says_what_to_do(as_ada: Any) -> 
 
 
 def test_files_hold_the_figures_the_counts_and_the_chart(judge: Judge, as_ada: Any) -> None:
-    found = as_ada.get(RECALL + "files/recall.json").json()
-    assert found["overall"]["judge"] == "owl"
+    assert as_ada.get(RECALL + "files/recall.json").json()["overall"]["judge"] == "owl"
     text = b"".join(as_ada.get(RECALL + "files/recall.csv")).decode()
     rows = list(csv.DictReader(io.StringIO(text)))
     undefined = [row for row in rows if not row["value"] and not row["text"]]
@@ -249,8 +247,7 @@ def test_recall_on_a_version_of_ones_own_key_points(verified: Study, as_ada: Any
     assert f'value="{verified.uid}.2"' in offered
     assert f'value="{verified.uid}.1"' in offered
     answer = as_ada.get(f"{RECALL}?points={verified.uid}.1")
-    shown = flat(answer.text)
-    assert f"only the 3 key points kept by “{verified.name}”, version 1" in shown
+    assert f"only the 3 key points kept by “{verified.name}”, version 1" in flat(answer.text)
     (cards,) = (part for part in answer.context["sheet"].parts if isinstance(part, Cards))
     assert cards.cards[0].stat.value == 0.75, "1 of 2 and 1 of 1"
     files = as_ada.get(f"{RECALL}files/recall.json?points={verified.uid}.2").json()

@@ -91,8 +91,7 @@ def test_a_system_gains_nothing_by_a_question_that_others_skipped(
 
 
 def test_who_leads_is_tested_question_by_question_against_the_next(judge: Judge, as_ada: Any) -> None:
-    found = figures_of(table(ResponseFilter()), only_common=True)
-    lead = found.systems.leads["owl"]
+    lead = figures_of(table(ResponseFilter()), only_common=True).systems.leads["owl"]
     assert (lead.value, lead.n_items) == (pytest.approx((0.5 + 0.5 + 0.0) / 3), 3)
     shown = flat(as_ada.get(RECALL).text)
     assert "It is ahead of wren by 33.3 points; there are too few questions to test it." in shown
@@ -180,8 +179,7 @@ def test_the_switch_is_in_the_address_and_named_in_every_caption(judge: Judge, a
     everything = flat(as_ada.get(RECALL + "?questions=all").text)
     assert "Only the 3 of 4" not in everything
     assert everything.count("All 4 questions; systems may have answered different ones") >= 4
-    two = as_ada.get(RECALL + "?system=wren&system=jay").text
-    assert two.count(" checked>") == 2
+    assert as_ada.get(RECALL + "?system=wren&system=jay").text.count(" checked>") == 2
     files = as_ada.get(RECALL + "files/recall.json?questions=all").json()
     assert files["systems"]["only_common"] is False
     text = b"".join(as_ada.get(RECALL + "files/systems.csv")).decode()
@@ -210,8 +208,7 @@ def test_domains_are_rows_of_dots_and_lengths_are_lines(judge: Judge, as_ada: An
     assert part_chart("document_length", short, counted) is None, "all documents are short"
     assert part_chart("category", by_system(common.rows, "category"), counted) is None
     for file_format, start in (("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF")):
-        served = as_ada.get(f"{RECALL}files/response_length.{file_format}")
-        assert served.content.startswith(start)
+        assert as_ada.get(f"{RECALL}files/response_length.{file_format}").content.startswith(start)
 
 
 def test_names_with_markup_are_text_in_tables_and_charts(judge: Judge, as_ada: Any) -> None:
@@ -239,6 +236,5 @@ def test_the_measured_accuracy_of_a_judge_stands_beside_its_figures(
     (found,) = report(capsys)["validation"]
     assert (found["judge"], found["study"], found["protocol"]) == ("owl", study.name, "blind")
     assert (found["accuracy"], found["n_answered"]) == (pytest.approx(share), len(verdicts))
-    shown = flat(as_ada.get(RECALL).text)
-    assert f'/studies/{study.uid}/figures/">{study.name}' in shown
+    assert f'/studies/{study.uid}/figures/">{study.name}' in flat(as_ada.get(RECALL).text)
     assert study.name not in login(make_user("zoe", "researcher")).get(RECALL).text

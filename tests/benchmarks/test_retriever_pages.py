@@ -87,8 +87,7 @@ def test_scores_say_by_which_rules_they_were_made(as_ada: Any) -> None:
     ],
 )
 def test_wrong_settings_are_said_and_nothing_runs(as_ada: Any, data: dict[str, str], message: str) -> None:
-    haystack = make_haystack()
-    response = as_ada.post(address(haystack, "run"), data)
+    response = as_ada.post(address(make_haystack(), "run"), data)
     assert response.status_code == 422
     assert message in response.content.decode()
     assert not Retrieval.objects.exists()
@@ -152,8 +151,7 @@ def report(*args: str) -> Any:
 
 
 def test_the_report_has_the_figures_of_the_page() -> None:
-    haystack = make_haystack()
-    row = ran(haystack, "oracle")
+    row = ran(make_haystack(), "oracle")
     [found] = report("--haystack", "ferry", "--budget", "100", "--json")
     assert found["reference"] == str(row)
     # 75 tokens a document: two are taken; 2 and 3 hold all insights of subtopic 1, 1 and 4 one of two of the other

@@ -187,8 +187,7 @@ def test_the_offline_judge_runs_from_the_browser_on_a_scope(
     assert (run.state, run.verdicts.count(), run.requested_by) == (JudgeRun.State.DONE, 6, ada)
     assert "subtopic Part 1; systems alpha, beta" in flat(started.text)
     assert "subtopic Part 1; systems alpha, beta" in flat(as_ada.get(url("judges")).text)
-    again = as_ada.post(start_url(judge), {**form, "estimate": "1"})
-    assert "Nothing is missing" in again.text
+    assert "Nothing is missing" in as_ada.post(start_url(judge), {**form, "estimate": "1"}).text
 
 
 def dict_of(pairs: list[tuple[str, Any]]) -> dict[str, list[Any]]:
@@ -211,8 +210,7 @@ def test_an_uploaded_list_is_carried_from_the_estimate_to_the_run(summaries: lis
 def test_an_empty_scope_is_told_apart_from_nothing_missing(summaries: list[Summary], as_ada: Any) -> None:
     other = make_haystack(key="mill", title="The mill")
     form = {"haystack": other.pk, "subtopics": [summaries[0].subtopic_id], "estimate": "1"}
-    shown = as_ada.post(start_url(offline(as_ada)), form)
-    assert "No summary matches" in shown.text
+    assert "No summary matches" in as_ada.post(start_url(offline(as_ada)), form).text
     for wrong in ({"sample": "0"}, {"sample": "many"}, {"study": UNKNOWN}, {"subtopics": ["x"]}, {"seed": "-1"}):
         assert as_ada.post(start_url(offline(as_ada)), {**wrong, "estimate": "1"}).status_code == 422
         assert as_ada.post(start_url(offline(as_ada)), wrong).status_code == 422
@@ -228,8 +226,7 @@ def test_studies_of_others_are_no_choice_and_not_named(written: Study, as_ada: A
     judge = offline(other)
     form = {"study": str(written.uid), "estimate": "1"}
     assert other.post(start_url(judge), form).status_code == 422
-    own = as_ada.post(start_url(judge), form)
-    assert f"study {written.name}" in flat(own.text)
+    assert f"study {written.name}" in flat(as_ada.post(start_url(judge), form).text)
     run_judge("--study", written.name)
     run = JudgeRun.objects.get()
     assert f"study {written.name}" in as_ada.get(url("judge-run", run.uid)).text

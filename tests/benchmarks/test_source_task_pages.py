@@ -54,8 +54,7 @@ def test_only_datasets_of_sources_have_a_length_and_annotators_see_none(as_ada: 
 
 def test_the_length_goes_with_the_last_sources_of_its_dataset(eve: Any, now: datetime) -> None:
     first = Haystack.objects.get(dataset="xsum")
-    second = make_haystack(dataset="xsum", is_source=True)
-    archiving.delete(haystack=second, actor=eve, now=now)
+    archiving.delete(haystack=make_haystack(dataset="xsum", is_source=True), actor=eve, now=now)
     assert SourceDataset.objects.get().name == "xsum"
     archiving.delete(haystack=first, actor=eve, now=now)
     assert not SourceDataset.objects.exists()

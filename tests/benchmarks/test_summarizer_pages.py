@@ -47,8 +47,7 @@ def test_a_summarizer_is_made_estimated_and_run(as_ada: Any, server: FakeServer,
     refused = as_ada.get(page, {"haystack": haystack.uid, "source": "vector@imported", "concurrency": 4}).text
     assert "vector has no scores for Subtopic 2" in refused
     asked = {"haystack": str(haystack.uid), "source": "top", "concurrency": 4}
-    shown = as_ada.get(page, asked).text
-    assert "2 to write of 2" in shown
+    assert "2 to write of 2" in as_ada.get(page, asked).text
     assert server.n_asked == 0
     assert as_ada.get(page, {**asked, "haystack": ""}).status_code == 422
     started = as_ada.post(url("summarizer-start", made.uid), asked)

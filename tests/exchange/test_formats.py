@@ -39,8 +39,7 @@ def test_texts_and_insights_are_in_it_only_if_asked_for_and_people_are_pseudonym
 
 
 def test_the_page_gives_the_same_files_and_says_who_saw_insights(study: Study, ada: Any, as_ada: Any) -> None:
-    page = flat(as_ada.get(reverse("exchange:study", args=[study.uid])).text)
-    assert "Inspect" in page
+    assert "Inspect" in flat(as_ada.get(reverse("exchange:study", args=[study.uid])).text)
     address = reverse("exchange:study-file", args=[study.uid])
     answer = as_ada.get(address, {"format": "inspect", "insights": "on", "licence": "CC BY 4.0"})
     assert answer["Content-Type"] == "application/zip"

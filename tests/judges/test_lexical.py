@@ -158,8 +158,7 @@ def test_an_insight_that_the_background_lacks_is_judged_as_if_it_had_it() -> Non
     short = Background(BACKGROUND.texts, (FERRY, PRICE))
     line = "- Cracks were found in the concrete of the pier"
     known = verdicts(line, insights=(PIER,), background=BACKGROUND)
-    unknown = verdicts(line, insights=(PIER,), background=short)
-    assert known == unknown
+    assert known == verdicts(line, insights=(PIER,), background=short)
 
 
 def test_a_background_without_any_text_still_judges() -> None:

@@ -150,8 +150,7 @@ def test_of_several_items_only_those_with_two_answers_are_asked_about_again() ->
 
 
 def test_the_usual_name_of_the_limit_is_no_part_of_what_is_stored() -> None:
-    usual = ModelConfig.from_mapping(SERVER)
-    assert "limit_name" not in usual.as_mapping()
+    assert "limit_name" not in ModelConfig.from_mapping(SERVER).as_mapping()
     other = ModelConfig.from_mapping({**SERVER, "limit_name": "max_tokens"})
     assert ModelConfig.from_mapping(other.as_mapping()) == other
     with pytest.raises(BadConfiguration, match="limit_name"):

@@ -75,8 +75,7 @@ def test_the_folder_holds_archive_tables_numbers_and_methods(folder: Path) -> No
 
 
 def test_a_folder_that_nobody_touched_has_no_changed_file(folder: Path) -> None:
-    files = json.loads((folder / "paper.json").read_text())["files"]
-    assert not list(_changed(folder, files))
+    assert not list(_changed(folder, json.loads((folder / "paper.json").read_text())["files"]))
     assert not list(_changed_inside(folder / "studies/ferry-links-2.zip"))
 
 

@@ -124,8 +124,7 @@ def test_imported_responses_stand_beside_those_of_the_paper() -> None:
     assert table_1["GPT-4o", "Causal"]["difference"] == pytest.approx(0.75 - 0.559)
     assert table_1["GPT-4o", "Predictive"]["reason"] == "no responses of this model are here"
     assert found["table 1"]["of"].startswith("2 of 280 questions")
-    table_3 = cells(found["table 3"])
-    assert table_3["Qwen2-7B", "Llama3-70B"]["ours"] == 0.5
+    assert cells(found["table 3"])["Qwen2-7B", "Llama3-70B"]["ours"] == 0.5
     assert {key: cell["ours"] for key, cell in cells(found["figure 11"]).items()} == {
         ("causal", "questions"): 1,
         ("factual", "questions"): 1,

@@ -109,13 +109,11 @@ def test_cohen_on_the_worked_table_with_an_interval_near_the_asymptotic_one() ->
 def test_a_constant_rater_makes_kappa_zero_and_two_make_it_undefined() -> None:
     assert cohen_kappa(two_by_two([[5, 5], [0, 0]])).value == pytest.approx(0)
     assert cohen_kappa(two_by_two([[9, 0], [0, 0]])).undefined_reason == "all ratings are the same"
-    apart = table("AB", "AB", "AB", categories="AB")
-    assert cohen_kappa(apart).value == pytest.approx(0)
+    assert cohen_kappa(table("AB", "AB", "AB", categories="AB")).value == pytest.approx(0)
 
 
 def test_cohen_uses_only_what_both_rated_and_wants_two_raters() -> None:
-    ratings = table("AA", "A.", ".B", "BB", "AB", categories="AB")
-    assert cohen_kappa(ratings).n_items == 3
+    assert cohen_kappa(table("AA", "A.", ".B", "BB", "AB", categories="AB")).n_items == 3
     assert cohen_kappa(table("A.", ".B", categories="AB")).undefined_reason == "no item was rated by both"
     with pytest.raises(ValueError, match="two raters"):
         cohen_kappa(table("AAA", categories="AB"))
@@ -140,8 +138,7 @@ def test_pairs_subsets_and_leaving_one_out() -> None:
     assert {pair: figure.value for pair, figure in pairs.items()} == pytest.approx(
         {("1", "2"): 0.6, ("1", "3"): 0.6, ("2", "3"): 0.4}
     )
-    without = leave_one_out(percent_agreement, ratings)
-    assert without["3"] == pairs["1", "2"]
+    assert leave_one_out(percent_agreement, ratings)["3"] == pairs["1", "2"]
     assert leave_one_out(percent_agreement, ratings.only(["1", "2"])) == {}
     subsets = by_subset(randolph_kappa, ratings)
     assert list(subsets) == [("1", "2"), ("1", "3"), ("2", "3"), ("1", "2", "3")]

@@ -46,8 +46,7 @@ def test_a_strict_rater_and_an_easy_subtopic_make_no_system_better() -> None:
 
 @given(st.integers(0, 10_000))
 def test_where_everybody_rated_everything_it_is_the_plain_mean_and_the_paired_t(seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    table: Floats = rng.integers(1, 6, (3, 8, 2)).astype(float)
+    table: Floats = np.random.default_rng(seed).integers(1, 6, (3, 8, 2)).astype(float)
     rows = [(f"s{one}", at, table[one, at].tolist()) for one, at in product(range(3), range(8))]
     means, differences, _n_common = compared(rows)
     by_subtopic = table.mean(axis=2)

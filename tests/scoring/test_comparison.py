@@ -198,8 +198,7 @@ def test_the_published_judges_are_reproduced(published: Path) -> None:
     expected = json.loads((published / "expected_figures.json").read_text())["conversations_114"]
     assert len(expected) == 6
     for judge, target in expected.items():
-        rows = published_rows(samples, judge)
-        figures = compare(rows)
+        figures = compare(published_rows(samples, judge))
         assert figures.stats["pearson"].value == pytest.approx(target["pearson"], abs=1e-9)
         assert figures.stats["pearson"].n_items == target["n_insights"] == 661
         linking = figures.stats["linking_authors"]

@@ -48,8 +48,7 @@ def test_items_without_a_number_on_one_side_are_in_no_sum() -> None:
     first, second = np.array([0.0, 0.5, 1.0, np.nan, 1.0]), np.array([0.1, np.nan, 0.9, 0.5, 0.7])
     sums = moment_sums(first, second, np.array([0, 0, 1, 1, 1]), 2)
     assert sums[:, 0].tolist() == [1, 2]
-    total = sums.sum(axis=0)
-    assert total.tolist() == pytest.approx([3, 2, 1.7, 2, 0.01 + 0.81 + 0.49, 1.6])
+    assert sums.sum(axis=0).tolist() == pytest.approx([3, 2, 1.7, 2, 0.01 + 0.81 + 0.49, 1.6])
     assert pearson([0, 1, 1], [0.1, 0.9, 0.7]).value == pytest.approx(
         (3 * 1.6 - 2 * 1.7) / np.sqrt((3 * 2 - 4) * (3 * 1.31 - 1.7**2))
     )

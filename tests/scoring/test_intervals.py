@@ -89,8 +89,7 @@ def test_the_same_seed_gives_the_same_interval_and_both_are_kept() -> None:
 
 
 def test_repeating_items_within_clusters_does_not_narrow_the_interval() -> None:
-    rng = np.random.default_rng(1)
-    centres = rng.normal(size=20)
+    centres = np.random.default_rng(1).normal(size=20)
     once = bootstrap_mean(centres, clusters=list(range(20)))
     tenfold = bootstrap_mean(np.repeat(centres, 10), clusters=np.repeat(np.arange(20), 10).tolist())
     naive = bootstrap_mean(np.repeat(centres, 10))
@@ -171,9 +170,7 @@ def test_any_two_figures_of_the_same_rows_can_be_compared() -> None:
 
 
 def test_a_figure_that_is_mostly_undefined_gets_no_interval() -> None:
-    values = [0.0] * 30 + [1.0]
-    counts = [0.0] * 30 + [1.0]
-    figure = bootstrap_ratio(values, counts, n_items=31)
+    figure = bootstrap_ratio([0.0] * 30 + [1.0], [0.0] * 30 + [1.0], n_items=31)
     assert figure.value == 1
     assert figure.interval_reason == "undefined in too many resamples"
 

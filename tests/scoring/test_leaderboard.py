@@ -43,8 +43,7 @@ def test_both_averages_are_those_of_the_scores() -> None:
 
 
 def test_intervals_resample_subtopics_however_many_summaries_each_has() -> None:
-    rng = np.random.default_rng(1)
-    covered = rng.integers(0, 5, size=8)
+    covered = np.random.default_rng(1).integers(0, 5, size=8)
     once = [scored("a", subtopic, int(n)) for subtopic, n in enumerate(covered)]
     [few] = board(*once).rows()
     [many] = board(*once * 5).rows()

@@ -126,8 +126,7 @@ def test_what_nobody_shares_is_undefined_and_says_why() -> None:
     values = np.zeros((4, 2, N_ASPECTS), dtype=int)
     values[:2, 0] = 4
     values[2:, 1] = 2
-    report = likert_report(table(values, people=1), resampling=None)
-    row = measure(report, "coherence").judges[0]
+    row = measure(likert_report(table(values, people=1), resampling=None), "coherence").judges[0]
     assert all(stat.value is None and stat.undefined_reason for stat in row.stats.values())
     assert likert_report(table(np.zeros((0, 1, N_ASPECTS)), people=1), resampling=None).n_rated == 0
 

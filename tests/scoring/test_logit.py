@@ -51,16 +51,14 @@ def test_labels_that_a_feature_parts_completely_still_have_a_solution() -> None:
 
 def test_a_feature_that_never_varies_counts_nothing() -> None:
     features, labels = sample()
-    with_constant = np.column_stack([features, np.full(len(labels), 2.0)])
-    found = fit_logit(with_constant, labels, n_labels=3)
+    found = fit_logit(np.column_stack([features, np.full(len(labels), 2.0)]), labels, n_labels=3)
     assert found[:, 3].tolist() == [0, 0]
     assert found[:, :3] == pytest.approx(fit_logit(features, labels, n_labels=3))
 
 
 def test_balanced_weights_give_every_label_the_same_total() -> None:
     labels = np.array([0, 0, 0, 1, 2, 2])
-    weights = balanced_weights(labels, 3)
-    assert np.bincount(labels, weights) == pytest.approx([2, 2, 2])
+    assert np.bincount(labels, balanced_weights(labels, 3)) == pytest.approx([2, 2, 2])
 
 
 def test_a_label_without_a_row_is_refused() -> None:

@@ -122,13 +122,11 @@ def test_a_figure_of_several_blocks_is_their_mean_where_defined() -> None:
 
 
 def test_a_difference_is_drawn_in_pairs() -> None:
-    rng = np.random.default_rng(2)
-    hits = rng.integers(0, 2, 100)
+    hits = np.random.default_rng(2).integers(0, 2, 100)
     batch = Batch(20)
     clusters = np.arange(100) % 20
     one = batch.add(hit_sums(hits, np.ones(100, dtype=int), clusters=clusters, n_clusters=20))
-    same = batch.estimate(LINKED, [one]).minus(batch.estimate(LINKED, [one]))
-    stat = same.stat(n_items=100)
+    stat = batch.estimate(LINKED, [one]).minus(batch.estimate(LINKED, [one])).stat(n_items=100)
     assert (stat.value, stat.low, stat.interval_reason) == (0.0, None, "the same in every resample")
 
 
@@ -190,8 +188,7 @@ def test_rank_correlations_of_an_order_and_of_its_reverse() -> None:
     four = pair_figures((0.0, 1 / 3, 2 / 3, 1.0), has_covered=True)
     same = from_tables([(rank, rank, rank) for rank in range(4)], four, q=4)
     assert same["spearman"].value == pytest.approx(1)
-    reverse = from_tables([(0, 2, 0), (1, 1, 1), (2, 0, 2)])
-    assert reverse["tau_b"].value == pytest.approx(-1)
+    assert from_tables([(0, 2, 0), (1, 1, 1), (2, 0, 2)])["tau_b"].value == pytest.approx(-1)
 
 
 @pytest.mark.parametrize("name", ["pearson", "spearman", "tau_b"])

@@ -100,8 +100,7 @@ def test_no_number_of_items_makes_up_for_few_people() -> None:
 
 
 def test_the_variances_of_a_double_jackknife_give_its_error_back() -> None:
-    error = Error(0.141, 7, 0.0156, 0.0399, 0.0121)
-    found = variances_of_error(error, n_people=5, n_clusters=8)
+    found = variances_of_error(Error(0.141, 7, 0.0156, 0.0399, 0.0121), n_people=5, n_clusters=8)
     v = found.people / 5 + found.items / 8 + found.rest / 40
     assert v == pytest.approx(0.0399 + 0.0156 - 0.0121)
 
@@ -199,8 +198,7 @@ def test_planned_widths_of_sparse_designs_are_those_of_simulated_studies() -> No
         items = (people * 2 + np.tile([0, 1], n_people) + people // 4) % n_items
         return components(values[people, items], writers=people, subtopics=items)
 
-    known = variances_of_mean(found_in(12, 8))
-    assert known.filled == pytest.approx(24 / 96)
+    assert variances_of_mean(found_in(12, 8)).filled == pytest.approx(24 / 96)
     truth = replace(KNOWN, n_people=12, n_items=8, n_cells=24)
     seen = [found_in(24, 16) for _ in range(1_500)]
     simulated = np.mean(

@@ -164,10 +164,8 @@ def test_the_curves_find_planted_content(place_of: int) -> None:
         order = dice.sample(range(1, 101), 100)
         planted = [PLAIN[number - 1] for number in order[10 * place_of : 10 * place_of + 10]]
         spreads.append(spread(planted, documents.shown(order)))
-    tenths = sentence_curve(spreads)
-    assert tenths.bins[place_of] == 1.0
-    twentieths = pair_curve(pooled_cells(spreads))
-    assert sum(twentieths.bins[2 * place_of : 2 * place_of + 2]) == 1.0
+    assert sentence_curve(spreads).bins[place_of] == 1.0
+    assert sum(pair_curve(pooled_cells(spreads)).bins[2 * place_of : 2 * place_of + 2]) == 1.0
     uniform = np.ones(CELLS, dtype=np.int64)
     assert kolmogorov_smirnov(pooled_cells(spreads), uniform).value == pytest.approx(
         max(place_of, 9 - place_of) / 10, abs=0.005
@@ -179,8 +177,7 @@ def test_the_distance_is_that_of_scipy() -> None:
     first, second = dice.integers(0, CELLS, 300), dice.integers(0, CELLS // 2, 200) * 2
     second = np.minimum(second + 60, CELLS - 1)
     found = kolmogorov_smirnov(*(np.bincount(side, minlength=CELLS) for side in (first, second)))
-    expected = ks_2samp(first, second, method="asymp")
-    assert found.value == pytest.approx(expected.statistic)
+    assert found.value == pytest.approx(ks_2samp(first, second, method="asymp").statistic)
     empty = kolmogorov_smirnov(np.zeros(CELLS, dtype=np.int64), np.bincount(first, minlength=CELLS))
     assert empty.value is None
     assert empty.reason

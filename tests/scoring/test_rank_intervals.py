@@ -88,13 +88,11 @@ def boards(n: int, lead: float, *, systems: int = 20, subtopics: int = 12) -> tu
     rng = np.random.default_rng(7)
     wrong = found = gaps = 0.0
     for _board in range(n):
-        hard = rng.normal(0, 0.15, subtopics)
-        scores = 0.4 + hard + rng.normal(0, 0.1, (systems, subtopics))
+        scores = 0.4 + rng.normal(0, 0.15, subtopics) + rng.normal(0, 0.1, (systems, subtopics))
         scores[0] += lead
         made = rank_intervals(scores, seed=int(rng.integers(1 << 30)))
         assert made.detectable is not None
-        others = made.systems[1:]
-        wrong += any(not one.is_level for one in others)
+        wrong += any(not one.is_level for one in made.systems[1:])
         found += not made.systems[1].is_level
         gaps += made.detectable
     return wrong / n, found / n, gaps / n
@@ -149,8 +147,7 @@ def test_both_correlations_are_those_of_scipy(rows: list[list[tuple[int, int]]])
 
 def test_two_systems_that_swap_places_cost_two_pairs_of_six() -> None:
     first = np.tile([0.8, 0.6, 0.4, 0.2], (8, 1))
-    second = np.tile([0.6, 0.8, 0.4, 0.2], (8, 1))
-    found = rank_agreement(first, second, systems=SYSTEMS[:4])
+    found = rank_agreement(first, np.tile([0.6, 0.8, 0.4, 0.2], (8, 1)), systems=SYSTEMS[:4])
     assert found.kendall.value == pytest.approx((5 - 1) / 6)
     assert found.spearman.value == pytest.approx(1 - 6 * 2 / (4 * 15))
     assert found.swapped == (("gannet", "heron"),)

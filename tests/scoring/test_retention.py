@@ -243,8 +243,7 @@ def test_the_winner_of_equals_is_flattered_on_the_half_that_chose_it() -> None:
 
 
 def test_subsets_without_a_common_item_come_last() -> None:
-    sheet = sheet_of("AA ", "AA ", "  A", "AD ", "AA ", "AA ")
-    rows = ranked(sheet, Task.KEEP, seed=1)
+    rows = ranked(sheet_of("AA ", "AA ", "  A", "AD ", "AA ", "AA "), Task.KEEP, seed=1)
     assert rows[-1].ranked_on.value is None
     assert rows[0].annotators == ("a", "b", "c")
 

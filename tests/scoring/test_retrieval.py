@@ -108,8 +108,7 @@ def test_the_document_that_crosses_the_budget_is_the_last() -> None:
 def test_documents_without_an_insight_come_only_when_asked_for() -> None:
     documents = [(1, 100), (2, 100), (3, 100)]
     assert select_documents(documents, {2: 1}).numbers == (2,)
-    everything = select_documents(documents, {2: 1}, include_zero=True)
-    assert everything.numbers == (2, 1, 3)
+    assert select_documents(documents, {2: 1}, include_zero=True).numbers == (2, 1, 3)
     assert select_documents([], {}).numbers == ()
 
 

@@ -335,8 +335,7 @@ def test_the_published_leaderboard_is_reproduced(published: Path) -> None:
         for retriever in by_retriever:
             middle = {"longembed": "dwzhu/e5-base-4k_", "full-ctxt": ""}.get(retriever, f"{retriever}_")
             key = f"summary_subtopic_{middle}{summarizer}"
-            scored = score_system(topic, golds_of, key) if key in keys else []
-            pooled = pooled_over_insights(scored)
+            pooled = pooled_over_insights(score_system(topic, golds_of, key) if key in keys else [])
             assert pooled.n_unlinked == pooled.n_missing == pooled.n_without_gold == 0
             for name, measure in NAMES.items():
                 target = expected[name][summarizer][retriever]

@@ -109,8 +109,7 @@ def test_a_token_is_shown_once_and_opens_nothing_once_it_is_revoked(study: Study
 
 
 def test_a_token_ends_with_its_day_and_with_its_person(study: Study, ada: Any, eve: Any) -> None:
-    over = Program(ada, ends_at=timezone.now() - timedelta(seconds=1))
-    _refused(over.get("studies"), 401)
+    _refused(Program(ada, ends_at=timezone.now() - timedelta(seconds=1)).get("studies"), 401)
     program = Program(ada)
     assert program.get("studies").status_code == 200
     ada.is_active = False

@@ -90,8 +90,7 @@ def test_days_in_the_wrong_order_are_said_and_not_taken_for_an_empty_log(as_eve:
 
 def test_the_download_holds_the_filtered_rows_and_guards_formulas(log: None, ada: Any, as_eve: Any) -> None:
     AuditEvent.objects.update(object_name="=cmd()")
-    response = as_eve.get("/audit-log.csv?actor=ada")
-    (row,) = csv.DictReader(response.getvalue().decode().splitlines())
+    (row,) = csv.DictReader(as_eve.get("/audit-log.csv?actor=ada").getvalue().decode().splitlines())
     assert row["who"] == "ada"
     assert row["at"] == "2026-03-02T09:00:00+00:00"
     assert row["detail"] == '{"note":"=SUM(A1)"}'
@@ -153,8 +152,7 @@ def test_a_queue_that_no_speaking_worker_takes_from_is_named(as_eve: Any) -> Non
     now = timezone.now()
     system.record_heartbeat(name="worker", queues=[settings.SHORT, settings.IMPORTS], now=now)
     system.record_heartbeat(name="models", queues=[settings.MODELS], now=now - timedelta(minutes=3))
-    alarm = system.read_alarm(now=now)
-    assert alarm.queues_without_worker == ("figures", "models")
+    assert system.read_alarm(now=now).queues_without_worker == ("figures", "models")
     assert "these queues: figures, models." in " ".join(as_eve.get("/").content.decode().split())
     system.record_heartbeat(name="rest", now=now)
     assert not system.read_alarm(now=now).queues_without_worker

@@ -76,8 +76,7 @@ def log_of(client: Any, query: str = "") -> str:
 
 @pytest.fixture
 def run(ada: Any, now: datetime) -> Any:
-    haystack = make_haystack()
-    summary = make_summary(subtopic=haystack.subtopics.get(number=1))
+    summary = make_summary(subtopic=make_haystack().subtopics.get(number=1))
     judge = versions.default_judge(now=now)
     return judging.request_run(judge=judge, subjects=[summary], reason="person", now=now, requested_by=ada)
 
@@ -124,8 +123,7 @@ def test_what_is_done_with_a_study_is_told_with_names_and_no_raw_ids(
 
 
 def test_events_are_found_by_kind_in_words(ada: Any, as_eve: Any, now: datetime) -> None:
-    study = make_writing_study(researcher=ada)
-    lifecycle.close_study(study=study, by=ada, now=now)
+    lifecycle.close_study(study=make_writing_study(researcher=ada), by=ada, now=now)
     form = as_eve.get("/audit-log/").context["form"]
     assert ("study.closed", "Closed the study …") in form.fields["action"].choices
     assert "closed the study" in log_of(as_eve, "action=study.closed&actor=ada&since=2026-03-01")

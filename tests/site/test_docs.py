@@ -31,8 +31,7 @@ def test_every_path_that_the_map_names_exists() -> None:
 
 
 def test_the_page_of_commands_has_no_values_of_python() -> None:
-    page = (ROOT / "docs" / "commands.md").read_text()
-    assert not re.findall(r"\(['\"].*|\bNone\b.*", page)
+    assert not re.findall(r"\(['\"].*|\bNone\b.*", (ROOT / "docs" / "commands.md").read_text())
 
 
 ALL = {path.parent.name for path in ROOT.glob("extensions/*/apps.py")}

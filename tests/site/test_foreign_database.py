@@ -119,8 +119,7 @@ def test_what_is_still_in_the_log_of_a_killed_server_counts(folder: Path, run: R
         for end in ("", "-wal"):
             shutil.copy(folder / f"live.sqlite3{end}", folder / f"db.sqlite3{end}")
     before = contents(folder)
-    done = run("manage.py", "migrate")
-    assert "annotation.0002_labels_of_questions" in done.stderr
+    assert "annotation.0002_labels_of_questions" in run("manage.py", "migrate").stderr
     after = contents(folder)
     assert {name: after[name] for name in before} == before
 

@@ -146,6 +146,5 @@ def test_what_a_frozen_broker_could_not_take_is_delivered_when_it_thaws(
 
 
 def test_the_last_hint_of_a_process_is_delivered_before_it_ends(redis: Redis, site: dict[str, str]) -> None:
-    process = start(site, redis.url)
-    process.communicate("\n", timeout=60)
+    start(site, redis.url).communicate("\n", timeout=60)
     assert redis.ask(f"LLEN {settings.SHORT}") == ":20"

@@ -88,8 +88,7 @@ def test_an_admin_is_warned_when_the_disk_fills(as_eve: Any, monkeypatch: Any) -
 
 
 def test_who_has_no_role_is_told_whom_to_ask(db: None, login: Any) -> None:
-    nobody = get_user_model().objects.create_user(username="nobody")
-    assert "no role yet" in _home(login(nobody))
+    assert "no role yet" in _home(login(get_user_model().objects.create_user(username="nobody")))
 
 
 def test_every_link_of_the_page_leads_somewhere(ada: Any, ben: Any, eve: Any, login: Any) -> None:

@@ -77,16 +77,14 @@ def test_a_file_is_looked_at_first_and_stores_nothing(as_ada: Any) -> None:
 
 
 def test_the_confirmed_file_makes_all_accounts_and_their_links_download_once(ada: Any, as_ada: Any) -> None:
-    text = _upload(as_ada, CSV).context["text"]
-    page = as_ada.post("/people/import/", {"text": text})
+    page = as_ada.post("/people/import/", {"text": _upload(as_ada, CSV).context["text"]})
     shown = [link.url for link in page.context["links"]]
     assert all(url in page.content.decode() for url in shown)
     assert sorted(User.objects.of_role(ANNOTATOR).values_list("username", flat=True)) == ["mira", "tomas"]
     assert Annotator.objects.count() == 2
     assert AuditEvent.objects.filter(action="account.created", actor=ada).count() == 2
 
-    download = as_ada.post("/people/links.csv")
-    rows = list(csv.DictReader(download.getvalue().decode().splitlines()))
+    rows = list(csv.DictReader(as_ada.post("/people/links.csv").getvalue().decode().splitlines()))
     assert [row["username"] for row in rows] == ["mira", "tomas"]
     assert all(as_ada.get(row["link"], follow=True).status_code == 200 for row in rows)
     assert as_ada.post("/people/links.csv").headers["Location"] == "/people/"
@@ -124,8 +122,7 @@ def test_one_wrong_row_stops_the_whole_file(as_ada: Any, ben: Any) -> None:
 def test_a_name_taken_between_look_and_confirmation_stops_the_whole_file(ada: Any, as_ada: Any, now: Any) -> None:
     text = _upload(as_ada, CSV).context["text"]
     create_account(actor=ada, row=NewAccount("tomas", "Other"), role=ANNOTATOR, now=now)
-    page = as_ada.post("/people/import/", {"text": text})
-    assert page.status_code == 422
+    assert as_ada.post("/people/import/", {"text": text}).status_code == 422
     assert not User.objects.filter(username="mira").exists()
 
 

@@ -86,8 +86,7 @@ def _files_of(client: Any) -> dict[str, Any]:
 def test_somebody_gets_every_declared_field_of_theirs_and_nothing_of_others(
     people: tuple[Any, Any], login: Any, eve: Any
 ) -> None:
-    client = login(people[0])
-    files = _files_of(client)
+    files = _files_of(login(people[0]))
     read_me = files.pop("README.txt")
     assert set(files) == {f"{held.name}.json" for held in HELD if held.fields}
     assert {name for name, rows in files.items() if not rows} == {"removals.json", "removed_work.json"}
@@ -136,8 +135,7 @@ def test_erasing_does_what_is_declared(people: tuple[Any, Any], eve: Any, now: d
         if held.name not in rows or not before[held.name]:
             continue
         goes = held.erased is Erased.ALWAYS or (held.erased is Erased.ON_REQUEST and mode == "deleted")
-        n = left[held.name].count()
-        assert n == (0 if goes else before[held.name]), held.name
+        assert left[held.name].count() == (0 if goes else before[held.name]), held.name
         for name, instead in held.emptied.items():
             assert {getattr(row, name) or "" for row in left[held.name]} <= {"", instead or ""}, held.name
     told = json.dumps([list(found.values()) for found in left.values()], default=str)

@@ -103,8 +103,7 @@ def _give_ids(word: str, *, but: set[str]) -> None:
     """Give the newest row of each kind the same public id."""
     for model in apps.get_models():
         if hasattr(model, "uid") and model.__name__ not in but | SITES and not model._meta.proxy:
-            rows = model._base_manager.exclude(uid=IDS[SECRET])
-            newest = rows.order_by("-pk").first()
+            newest = model._base_manager.exclude(uid=IDS[SECRET]).order_by("-pk").first()
             if newest is not None:
                 model._base_manager.filter(pk=newest.pk).update(uid=IDS[word])
 

@@ -121,8 +121,7 @@ def test_the_settings_of_a_study_of_the_whole_site_lead_to_giving_it_to_a_group(
 @pytest.mark.needs("synthesis")
 def test_what_is_made_belongs_to_the_group_that_was_chosen(ada: Any, as_ada: Any, gulls: ResearchGroup) -> None:
     as_ada.post("/corpora/from-templates/", {"pack": shipped()[0], "seed": 3, "group": gulls.pk})
-    job = ImportJob.objects.get()
-    as_ada.post(reverse("benchmarks:import-confirm", args=[job.uid]))
+    as_ada.post(reverse("benchmarks:import-confirm", args=[ImportJob.objects.get().uid]))
     haystack = Haystack.objects.get()
     assert haystack.group == gulls
     as_ada.post("/people/new/", _filled(as_ada, "/people/new/", username="kim", name="Kim"))
@@ -237,8 +236,7 @@ def test_researchers_see_annotators_of_their_groups_of_none_and_of_their_studies
     grouping.set_members(group=terns, members=[*terns.members.all(), cleo, dot], by=eve, now=NOW)
     assert {user.username for user in User.objects.visible_to(ada)} == {"ben"}
     kim = make_user("kim", "annotator")
-    study = make_linking_study(researcher=ada, annotators=[dot])
-    study.memberships.update(left_at=NOW)
+    make_linking_study(researcher=ada, annotators=[dot]).memberships.update(left_at=NOW)
     assert set(User.objects.visible_to(ada)) == {ben, kim, dot}
     assert User.objects.visible_to(eve).count() == User.objects.count()
     people = as_ada.get("/studies/linking/new/").context["form"].fields

@@ -237,8 +237,7 @@ def test_a_traceback_is_part_of_its_line() -> None:
         raise ValueError("odd")
     except ValueError:
         record = logging.LogRecord("x", logging.ERROR, "f.py", 1, "Broken", (), sys.exc_info())
-    said = json.loads(JsonLines().format(record))
-    assert "ValueError: odd" in said["traceback"]
+    assert "ValueError: odd" in json.loads(JsonLines().format(record))["traceback"]
     assert "\n" not in JsonLines().format(record)
 
 

@@ -34,8 +34,7 @@ def _commands(text: str) -> set[str]:
 
 
 def test_units_and_supervisor_start_the_same() -> None:
-    units = "".join(unit.read_text() for unit in UNITS.glob("*.service"))
-    commands = _commands(units)
+    commands = _commands("".join(unit.read_text() for unit in UNITS.glob("*.service")))
     assert len(commands) == 5
     assert commands == _commands((ROOT / "supervisord.conf").read_text())
     assert all(f"summhay-{name}" in (ROOT / "docs" / "deployment.md").read_text() for name in ("web", "beat"))

@@ -207,8 +207,7 @@ def test_every_word_of_writing_is_translated(hana: Any, monkeypatch: pytest.Monk
 def test_every_word_of_the_ways_in_and_of_errors_is_translated(
     ada: Any, ben: Any, rf: Any, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    study = makers.make_linking_study(researcher=ada)
-    link = make_link(study, by=ada, now=makers.NOW, max_tasks=2)
+    link = make_link(makers.make_linking_study(researcher=ada), by=ada, now=makers.NOW, max_tasks=2)
     walk = Walk()
     with marking(monkeypatch) as asked:
         walk.everything("/login/", "/password/forgotten/", "/no-such-page/")

@@ -48,8 +48,7 @@ def test_what_is_shown_never_has_more_tokens_than_the_budget(texts: list[str], b
 
 
 def test_what_every_published_retriever_chose_is_exactly_15_000_tokens(published: Path) -> None:
-    bpe_openai = pytest.importorskip("bpe_openai")
-    encoding = bpe_openai.get_encoding("cl100k_base")
+    encoding = pytest.importorskip("bpe_openai").get_encoding("cl100k_base")
     topic = json.loads((published / "topic_news1.json").read_text())
     tokens = {row["document_id"]: encoding.encode_ordinary(row["document_text"]) for row in topic["documents"]}
     ids = list(tokens)

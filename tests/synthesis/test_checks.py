@@ -87,8 +87,7 @@ def test_a_haystack_with_one_sort_of_pair_is_refused() -> None:
 
 
 def test_only_what_words_do_not_decide_is_left_for_others() -> None:
-    scores = scored([0.9, 0.5], [0.49, 0.2, 0.19])
-    assert checks.undecided(scores) == [(0, 2), (0, 3)]
+    assert checks.undecided(scored([0.9, 0.5], [0.49, 0.2, 0.19])) == [(0, 2), (0, 3)]
 
 
 def test_a_check_that_sees_is_told_from_one_that_is_blind() -> None:
@@ -121,8 +120,7 @@ def test_texts_are_compared_word_by_word() -> None:
 
 def test_numbers_and_verbatim_insights_are_counted_in_their_documents() -> None:
     plan = small()
-    evidence = compare(plan).evidence()
-    assert checks.number_precision(plan, evidence) == 1
+    assert checks.number_precision(plan, compare(plan).evidence()) == 1
     assert checks.verbatim_share(plan) == pytest.approx((1 + 0 + 1) / 3)
 
 

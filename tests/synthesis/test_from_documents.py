@@ -94,8 +94,7 @@ def test_a_folder_that_cannot_be_read_is_refused_with_a_sentence(
 
 def test_markup_is_left_out_and_paragraphs_stay() -> None:
     page = "<h1>A <b>page</b></h1><nav>Menu</nav><p>One&nbsp;&amp; two<br>three</p><script>no()</script><p>Four"
-    found = sources.from_html(page)
-    assert found.text == "A page\n\nOne & two\nthree\n\nFour"
+    assert sources.from_html(page).text == "A page\n\nOne & two\nthree\n\nFour"
     assert sources.from_markdown("# Title\n\n- *one*\n- <script>x</script>").title == "Title"
 
 

@@ -68,8 +68,7 @@ def test_a_haystack_comes_out_whole_and_into_the_corpus(command: Command, tmp_pa
 
 
 def test_counts_of_a_step_are_printed_once(command: Command) -> None:
-    first = "".join(command.lines(Script(), *FEW))
-    assert first.count("documents: Asked for 6, got 6.") == 1
+    assert "".join(command.lines(Script(), *FEW)).count("documents: Asked for 6, got 6.") == 1
     out, _err = command.lines(Script(), "--resume", Synthesis.objects.get().uid)
     assert out.count("documents: Asked for 6, got 6.") == 1
 

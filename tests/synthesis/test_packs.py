@@ -22,8 +22,7 @@ from tests.synthesis.worlds import small
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
 @given(seed=st.integers(0, 2**31 - 1))
 def test_any_world_holds_exactly_what_its_plan_says(tmp_path: Path, seed: int) -> None:
-    pack = small(tmp_path)
-    world = make(pack, seed=seed)
+    world = make(small(tmp_path), seed=seed)
     assert wrong_pairs(world.check, world.plan) == []
     assert all(planted_evidence(world.check, world.plan).values())
     held = world.plan.planted.sum(axis=1)

@@ -88,8 +88,7 @@ def test_misses_and_leaks_that_people_find_have_intervals(
         is_said = stratum == Stratum.PLANNED if told[stratum] > 2 else stratum != Stratum.PLANNED
         judged = Judgments("yes", "agree") if is_said else Judgments("no")
         record(kind=POINT, tasks=OwnTask(ben.pk, task.uid), answer=judged, op_id=str(task.uid), now=now)
-    figures = KEY_POINTS.compute(Look(study.pk, 0.7))
-    found = {row.name: row for row in figures.strata}
+    found = {row.name: row for row in KEY_POINTS.compute(Look(study.pk, 0.7)).strata}
     assert {name: row.wrong.value for name, row in found.items()} == {
         "planned": 2 / 12, "close": 2 / 6, "far": 2 / 6,
     }  # fmt: skip
@@ -137,8 +136,7 @@ def test_from_the_page_of_a_haystack_to_the_form_of_the_study_and_whoever_reads_
     address = reverse("synthesis:pairs", args=[baths.uid])
     assert address in as_ada.get(reverse("benchmarks:haystack-detail", args=[baths.uid])).content.decode()
     assert as_ada.post(address, {"n": 3, "seed": 1}).status_code == 422
-    response = as_ada.post(address, {"n": 12, "seed": 5}, follow=True)
-    page = response.content.decode()
+    page = as_ada.post(address, {"n": 12, "seed": 5}, follow=True).content.decode()
     assert f'<option value="pairs-{baths.uid.hex[:8]}-12-5" selected>' in page
     question = Question.objects.filter(haystack=baths).first()
     study = study_of(question.dataset, [ben], by=ada, now=now)

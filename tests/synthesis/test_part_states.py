@@ -89,8 +89,7 @@ def test_a_quote_is_located_word_for_word_whatever_the_space(words: list[str], s
     text = "  ".join(words)
     begin = start % len(words)
     quote = " ".join(words[begin : begin + n])
-    place = replies.located(text, quote)
-    assert text[slice(*place)].split() == quote.split()
+    assert text[slice(*replies.located(text, quote))].split() == quote.split()
     assert replies.located(text, f"{quote} and more") is None
 
 

@@ -132,8 +132,7 @@ def _screen(pages: Pages) -> None:
 
 def _review_points(pages: Pages) -> None:
     """A merged point gives its passages and the points that it was made of, and takes them back."""
-    question = parts(pages, "point")[0].parent
-    one, other = parts(pages, "point", parent=question)[:2]
+    one, other = parts(pages, "point", parent=parts(pages, "point")[0].parent)[:2]
     before = dict(other.data)
     assert "Made of these points" in pages.review("scoring", one)
     pages.decide("scoring", one, "merge", into=other.uid)

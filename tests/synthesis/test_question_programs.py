@@ -104,8 +104,7 @@ def test_a_cell_asks_side_by_side_and_again_only_for_what_is_missing() -> None:
     cell = task(seeds=[Piece(7, 3, "", QUESTION)], category="causal", domain="history")
     names = ("gulls", "gulls", "barges")
     known = {f"new-0-0-{at}": {"question": f"Why do {word} {word} {word} so?"} for at, word in enumerate(names)}
-    first = questions.cell(world(per_cell=3), cell, {})
-    assert [ask.key for ask in first.asks] == list(known)
+    assert [ask.key for ask in questions.cell(world(per_cell=3), cell, {}).asks] == list(known)
     second = questions.cell(world(per_cell=3), cell, known)
     assert [ask.key for ask in second.asks] == ["new-0-1-0"]
     assert "Why do gulls gulls gulls so?" in second.asks[0].fields["others"]

@@ -157,8 +157,7 @@ def test_peoples_paid_time_stands_beside_the_cost_of_judges(
     ada: Any, as_ada: Any, ben: Any, cleo: Any, now: datetime
 ) -> None:
     study = make_linking_study(annotators=[ben, cleo], researcher=ada, people_per_item=2)
-    task = label_task(study, ben)
-    summary = task.item.summary
+    summary = label_task(study, ben).item.summary
     judge = Judge.objects.create(name="kind", kind="imported", config_sha256="kind", created_at=now)
     for insight in summary.subtopic.insights.all():
         Verdict.objects.create(

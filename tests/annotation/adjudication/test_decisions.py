@@ -82,8 +82,7 @@ def test_the_same_said_again_is_stored_for_another_person_only(made: Any, ada: A
 def test_a_decision_that_is_withdrawn_stays_and_leaves_the_item_open(made: Any, ada: Any, as_ada: Any) -> None:
     study, decide, n = made(ada)
     decisions: Any = kind_named(study.kind).deciding_of(study).decisions
-    row = decide(by=ada)
-    address = address_of(row, decisions)
+    address = address_of(decide(by=ada), decisions)
     assert "Withdraw decision" in as_ada.get(address).content.decode()
     answer = as_ada.post(address, {"action": "take_back"}, follow=True).content.decode()
     assert "The decision was withdrawn; it stays in the history." in answer

@@ -112,14 +112,12 @@ def test_decisions_fill_in_for_agreement_where_gold_is_drawn(ada: Any, study: St
         disputes.adjudicate(
             study=study, summary=summary, insight=insight, coverage="partial", lines=[3], by=ada, now=now
         )
-    answers = disputes.agreed_answers(study)[summary.pk]
-    assert set(answers.values()) == {("partial", (3,))}
+    assert set(disputes.agreed_answers(study)[summary.pk].values()) == {("partial", (3,))}
 
 
 def test_the_pages_lead_from_one_decision_to_the_next(as_ada: Any, study: Study) -> None:
     queue = as_ada.get(reverse("annotation:disagreements", args=[study.uid]))
-    n_all = queue.context["n_all"]
-    assert n_all > 1
+    assert queue.context["n_all"] > 1
     item = as_ada.get(reverse("annotation:disagreements-next", args=[study.uid])).url
     page = as_ada.get(item)
     assert page.status_code == 200
@@ -145,8 +143,7 @@ def test_the_pages_lead_from_one_decision_to_the_next(as_ada: Any, study: Study)
 
 
 def test_a_blind_decision_sees_letters_and_no_judge_and_is_kept_as_blind(as_ada: Any, study: Study) -> None:
-    url = reverse("annotation:disagreements", args=[study.uid])
-    open_rows = as_ada.get(url, {"blind": "1"})
+    open_rows = as_ada.get(reverse("annotation:disagreements", args=[study.uid]), {"blind": "1"})
     names = {one.name for row in open_rows.context["rows"] for one in row[1].said}
     assert names <= {"A", "B", "C"}
     assert b"alpha" not in open_rows.content.split(b"<tbody>")[1]
@@ -176,8 +173,7 @@ def test_a_form_that_is_delivered_again_also_late_stores_its_decision_once(as_ad
     one = shown(answer="full", line="2")
     as_ada.post(item, one)
     as_ada.post(item, one)
-    other = shown(answer="none")
-    as_ada.post(item, other)
+    as_ada.post(item, shown(answer="none"))
     as_ada.post(item, one)
     rows = CoverageAdjudication.objects.order_by("pk").values_list("coverage", "is_current")
     assert list(rows) == [("full", False), ("none", True)]

@@ -238,8 +238,7 @@ def test_an_own_export_comes_back_to_the_judge_that_gave_it(
     bring_in("summhay-eval-benchmark", unpredicted)
     call_command("run_judge", "lexical", stdout=io.StringIO())
     before, judges = [leaderboard("published"), leaderboard("lexical")], Judge.objects.count()
-    study = Study.objects.get(kind=Study.Kind.LINKING)
-    export = own_export(study.name, tmp_path / "exp.json")
+    export = own_export(Study.objects.get(kind=Study.Kind.LINKING).name, tmp_path / "exp.json")
     assert "predictions_published" in export.read_text()
     assert "predictions_lexical" in export.read_text()
     assert n_changed(bring_in("summhay-eval-benchmark", export)) == 0
@@ -270,8 +269,7 @@ def test_only_a_contradiction_makes_another_version(files: dict[str, Path], tmp_
     files["summhay-eval-benchmark"].write_text(json.dumps(entries))
     bring_in("summhay-eval-benchmark", files["summhay-eval-benchmark"])
     assert [str(judge) for judge in Judge.objects.order_by("version")] == ["published", "published v2"]
-    study = Study.objects.get(kind=Study.Kind.LINKING)
-    export = own_export(study.name, tmp_path / "exp.json")
+    export = own_export(Study.objects.get(kind=Study.Kind.LINKING).name, tmp_path / "exp.json")
     assert "predictions_published v2" in export.read_text()
     reports = [bring_in("summhay", files["summhay"]), bring_in("summhay-eval-benchmark", export)]
     assert [n_changed(report) for report in reports] == [0, 0]

@@ -141,8 +141,7 @@ def test_the_example_becomes_a_study_with_labels_and_a_judge(tmp_path: Path) -> 
 def test_a_label_names_one_line_or_none_whatever_stands_there(tmp_path: Path, named: Any, names_one: bool) -> None:
     label = {"insight_id": "costs-1", "coverage": "fully_covered", "candidate_id": named}
     assert run(write(tmp_path, entry(annotation=[label])))[0] == 0
-    table = coverage_table(CoverageLabel.objects.all())
-    assert table.is_single[:, 0].tolist() == [names_one]
+    assert coverage_table(CoverageLabel.objects.all()).is_single[:, 0].tolist() == [names_one]
 
 
 @pytest.mark.django_db

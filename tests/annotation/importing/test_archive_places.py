@@ -160,8 +160,7 @@ def test_beside_another_study_of_its_name_it_becomes_a_separate_one(kind: str, t
         import_haystack()
     there = Study.objects.create(name=name, kind=kind, state=Study.State.OPEN, created_at=NOW)
     before = rows_of(Study)["Study"]
-    report = imported(path, "--dry-run")
-    assert report["into"] == [{"title": f"{name} (archive)", "is_new": True}]
+    assert imported(path, "--dry-run")["into"] == [{"title": f"{name} (archive)", "is_new": True}]
     assert imported_with_errors(path, "--name", name)["errors"][0]["kind"] == "other_study"
     imported(path)
     separate = Study.objects.exclude(pk=there.pk).get()

@@ -281,8 +281,7 @@ def test_writing_comes_back_with_texts_at_every_mark_and_the_same_curves(
     [minutes] = tables["sessions.csv"]["active_ms"] / 60_000
     assert minutes == pytest.approx(figure(tables, "sessions", "annotator1 | aspect 1 | submitted", "minutes"))
     fresh()
-    missing = imported_with_errors(path)
-    assert missing["errors"][0]["kind"] == "unknown_subtopic"
+    assert imported_with_errors(path)["errors"][0]["kind"] == "unknown_subtopic"
     assert not Study.objects.exists()
     run("import_dataset", "summhay", topic)
     members = read_members(path)
@@ -336,8 +335,7 @@ def test_labels_made_elsewhere_keep_the_order_of_their_categories(tmp_path: Path
     path = archived(Study.objects.get(), tmp_path)
     fresh()
     imported(path)
-    back = Study.objects.get()
-    assert back.categories == ["low", "=mid", "high"]
+    assert Study.objects.get().categories == ["low", "=mid", "high"]
     found = figures("Elsewhere")
     assert {name: found[name] for name in POINTS} == pytest.approx({name: before[name] for name in POINTS})
 

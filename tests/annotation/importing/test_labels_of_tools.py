@@ -62,8 +62,7 @@ def test_a_file_is_shown_mapped_and_imported_and_the_next_one_needs_no_click(as_
 
 def test_what_was_shown_is_imported_whatever_is_remembered_meanwhile(as_ada: Any) -> None:
     job = upload(as_ada)
-    other = upload(as_ada, study="Other")
-    choose(as_ada, other, name="Points", **TWO)
+    choose(as_ada, upload(as_ada, study="Other"), name="Points", **TWO)
     confirmed(as_ada, job)
     assert {task for _who, _item, task, _label in labels()} == {"importance", "supported"}
 
@@ -168,8 +167,7 @@ def test_suggestions_are_a_judge_beside_people(as_ada: Any) -> None:
         ("tiny-judge", "grounded", f"p{n}", said) for n, said in enumerate(("yes", "yes", "no", "no"), 1)
     }
     assert Judge.objects.get().kind == Judge.Kind.IMPORTED
-    study = Study.objects.get()
-    assert study.memberships.count() == 1
+    assert Study.objects.get().memberships.count() == 1
     again = upload(as_ada)
     choose(as_ada, again, **TWO)
     again.refresh_from_db()
@@ -201,8 +199,7 @@ def test_a_judge_stands_beside_people_on_the_page_of_agreement(as_ada: Any) -> N
         for n, (hint, a, b) in enumerate((("x", "x", "x"), ("z", "z", "x"), ("x", "z", "z"), ("z", "z", "z")))
     ]  # fmt: skip
     confirmed(as_ada, upload(as_ada, json.dumps(records).encode(), "argilla.json", categories="x,z"))
-    address = reverse("annotation:study-figures", args=[Study.objects.get().uid])
-    page = as_ada.get(address)
+    page = as_ada.get(reverse("annotation:study-figures", args=[Study.objects.get().uid]))
     assert page.context["shown"].figures.people.cards["percent"].value == 0.75
     assert "tiny-judge" in page.content.decode()
 

@@ -269,8 +269,7 @@ def test_tabs_may_part_cells_and_a_line_before_the_head_may_say_what_does(tmp_pa
     code, found = run(path, "--study", "Elsewhere", "--categories", "bad,good")
     assert (code, found["created"], found["errors"]) == (0, {"labels": 3}, [])
     path = write(tmp_path, head + text + sign.join("a3good") + "\n" + sign.join(["a", "4", "good", "", "", "x"]))
-    errors = run(path, "--study", "Elsewhere")[1]["errors"]
-    assert errors[-1]["where"] == f"row {7 + bool(head)}"
+    assert run(path, "--study", "Elsewhere")[1]["errors"][-1]["where"] == f"row {7 + bool(head)}"
 
 
 @pytest.mark.parametrize(

@@ -248,6 +248,5 @@ def test_ratings_of_people_and_models_stand_on_the_board(
     assert not board.line("wren", "full-ctxt").ratings
     rows = {row["system"]: row for row in report("leaderboard", "--people", "--judge", "lexical-2")}
     assert rows["heron"]["ratings"]["overall (people)"] == 4.0
-    table = reader.sheet().table("rows")
-    keys = {one.key: one.is_extra for one in table.measures}
+    keys = {one.key: one.is_extra for one in reader.sheet().table("rows").measures}
     assert (keys["overall (people)"], keys["quality (people)"]) == (False, True)

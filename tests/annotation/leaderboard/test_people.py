@@ -23,8 +23,7 @@ from tests.running import output_of
 
 
 def test_people_stand_among_the_systems_on_the_subtopics_they_share(people: Study, reader: Reader) -> None:
-    html = reader.html()
-    assert "People: 2 sessions (writers: 2, subtopics: 1)." in html
+    assert "People: 2 sessions (writers: 2, subtopics: 1)." in reader.html()
     board = reader.board()
     assert [line.entry.system for line in board.lines if not line.is_people] == ["heron", "wren", "jay"]
     line = board.people
@@ -80,8 +79,7 @@ def test_a_value_that_is_not_known_is_named_and_the_default_shown(
 def test_rows_come_as_files_and_by_command(people: Study, reader: Reader) -> None:
     rows = reader.get("files/leaderboard.json").json()
     assert {row["system"] for row in rows} == {"heron", "wren", "jay", "people"}
-    by_command = report("leaderboard", "--judge", "lexical-2", "--people", "--intervals")
-    assert by_command == rows
+    assert report("leaderboard", "--judge", "lexical-2", "--people", "--intervals") == rows
     row = next(row for row in rows if row["system"] == "people")
     assert (row["retriever"], row["n_sessions"], row["n_writers"], row["n_subtopics"]) == ("oracle", 2, 2, 1)
     latex = reader.file("files/leaderboard.latex")
@@ -158,8 +156,7 @@ def test_human_minutes_of_few_sessions_say_so_beside_the_number(people: Study, r
 def test_writers_and_ceiling_are_those_of_scored_sessions(people: Study, reader: Reader) -> None:
     cleo = Session.objects.get(assignment__study=people, assignment__ceiling__f1=0.8)
     Verdict.objects.filter(summary__in=cleo.snapshots.filter(kind="final").values("summary")).delete()
-    page = reader.get()
-    writers = page.context["board"].people.writers
+    writers = reader.get().context["board"].people.writers
     assert (writers.n_sessions, writers.n_writers, writers.citation_ceiling) == (1, 1, 0.6)
 
 
@@ -197,9 +194,7 @@ def test_files_of_a_comparison_have_the_differences_of_the_board(
 
 
 def test_sessions_of_other_researchers_studies_are_not_counted(people: Study, login: Any) -> None:
-    other = make_user("finn", "researcher")
-    board = login(other).get(PAGE).context["board"]
-    assert board.people is None
+    assert login(make_user("finn", "researcher")).get(PAGE).context["board"].people is None
 
 
 def test_a_new_verdict_or_exclusion_changes_what_is_kept(

@@ -116,8 +116,7 @@ def _a_summary_without_any_usable_verdict_stays_with_all_its_insights_missing() 
         return next(row for row in rows if (row["system"], row["retriever"]) == ("gpt-4o", "oracle"))
 
     summaries = Summary.objects.filter(system__summarizer="gpt-4o", system__retriever="oracle")
-    first = summaries.order_by("pk")[0]
-    verdicts = Verdict.objects.filter(summary=first, judge__name="published")
+    verdicts = Verdict.objects.filter(summary=summaries.order_by("pk")[0], judge__name="published")
     verdicts.update(is_valid=False, coverage="", lines=[], is_linked=False)
     n = verdicts.count()
     forget_all()

@@ -54,8 +54,7 @@ def address(link: RecruitmentLink, pid: str = PID, **more: str) -> str:
 def test_a_participant_joins_with_tasks_and_a_pseudonymous_account(
     link: RecruitmentLink, client: Client, ada: Any, eve: Any
 ) -> None:
-    page = client.get(address(link))
-    assert page.status_code == 200
+    assert client.get(address(link)).status_code == 200
     assert not Participant.objects.exists(), "looking makes nothing"
     sent = client.post(address(link, STUDY_ID="s1", SESSION_ID="t1"))
     assert sent.headers["Location"] == "/work/consent/"

@@ -199,8 +199,7 @@ def test_who_does_not_agree_gets_the_code_for_that_and_frees_the_place(link: Rec
     assert not LabelTask.objects.exists(), "the tasks are there for others"
     [row] = paid(link, as_ada)
     assert (row["outcome"], row["submission_id"]) == ("no_consent", "t1")
-    second = join(link, "another")
-    assert shown(second.get("/work/")) == ("", "")
+    assert shown(join(link, "another").get("/work/")) == ("", "")
     assert client.post(address(link, PID)).headers["Location"] == "/work/", "to the page with their code"
     assert shown(client.get("/work/")) == ("no_consent", "DECLINED-4")
 
@@ -373,8 +372,7 @@ def test_the_ids_of_an_erased_person_go_from_every_list(link: RecruitmentLink, e
     join(link)
     link.allowed_ids.create(panel_key=PID)
     link.turned_away.create(panel_id=PID, panel_key=PID, at=now)
-    person = annotator_of(User.objects.get(is_recruited=True))
-    erasing.erase(actor=eve, user=person.user, now=now)
+    erasing.erase(actor=eve, user=annotator_of(User.objects.get(is_recruited=True)).user, now=now)
     assert not link.allowed_ids.exists()
     assert not link.turned_away.exists()
 
@@ -385,8 +383,7 @@ def test_who_submits_the_last_summary_reads_the_code_on_the_page_that_follows(
 ) -> None:
     link = make_link(make_writing_study(researcher=ada), by=ada, now=now, max_tasks=1)
     client = join(link)
-    session = begin_text(link)
-    after = reverse("annotation:session-after", args=[session.uid])
+    after = reverse("annotation:session-after", args=[begin_text(link).uid])
     assert CODE not in words(client.get(after, follow=True))
     Session.objects.update(state="submitted", run_started_at=None, acc_ms=60_000, ended_at=timezone.now())
     Assignment.objects.update(state="done")

@@ -243,8 +243,7 @@ def test_an_annotator_turns_reminders_off_in_the_profile(
     ben: Any, as_ben: Any, as_ada: Any, settings: Any
 ) -> None:
     settings.EMAIL_IS_SET = True
-    page = as_ben.get("/profile/").content.decode()
-    assert "Email me reminders" in page
+    assert "Email me reminders" in as_ben.get("/profile/").content.decode()
     as_ben.post("/profile/", {"name": "Ben", "time_zone": "UTC"})
     assert not annotator_of(ben).wants_reminders
     as_ben.post("/profile/", {"name": "Ben", "time_zone": "UTC", "reminders": "on"})

@@ -160,8 +160,7 @@ def test_a_judges_seed_prompt_and_shape_do_not_change_how_a_key_point_is_asked(
     config = {**judge.config, "seed": 7, "temperature": 1.0, "max_tokens": 900, "prompt": "Say none."}
     versions.ensure_judge(name="sparrow", kind="openai", config=config, now=timezone.now())
     run()
-    asked = server.bodies[0]
-    sent = {name: value for name, value in asked.items() if name != "messages"}
+    sent = {name: value for name, value in server.bodies[0].items() if name != "messages"}
     assert sent == {
         "model": MODEL, "max_completion_tokens": 1, "temperature": 0.0, "logprobs": True, "top_logprobs": 20,
     }  # fmt: skip

@@ -83,8 +83,7 @@ def test_requests_are_written_as_a_live_run_would_send_them_and_nothing_is_sent(
     assert len({row["custom_id"] for row in rows}) == 6
     work(run)  # a worker finds nothing that it may ask
     assert (server.n_asked, Verdict.objects.count()) == (0, 0)
-    twin = request(make_judge(server, name="twin", seed=1))
-    work(twin)
+    work(request(make_judge(server, name="twin", seed=1)))
     live = [{name: value for name, value in body.items() if name != "seed"} for body in server.bodies]
     assert sorted(map(json.dumps, live)) == sorted(json.dumps(row["body"]) for row in rows)
 
@@ -93,8 +92,7 @@ def test_shuffled_missing_repeated_expired_and_senseless_lines(
     server: FakeServer, run: JudgeRun, tmp_path: Path
 ) -> None:
     write(run, tmp_path)
-    rows = requests_in(tmp_path)
-    first, second, missing, *others = rows
+    first, second, missing, *others = requests_in(tmp_path)
     stranger = {**first, "custom_id": "0" * 64}
     lines = [reply(row) for row in others]
     lines += [reply(first), reply(first, "no JSON at all"), expired(second), reply(stranger), "{", "[]", "7"]
@@ -138,8 +136,7 @@ def test_odd_lines_are_counted_and_the_others_are_read(run: JudgeRun, tmp_path: 
         reply(third, response={"status_code": 500, "body": {"error": "HERE"}}).replace('"HERE"', nested(900)),
         reply(fourth, padding="x" * batches.MOST_IN_LINE),
     ]
-    odd_id = reply(fifth).replace('"req-1"', nested(900))
-    answer(tmp_path, [*odd, odd_id, *map(reply, others)])
+    answer(tmp_path, [*odd, reply(fifth).replace('"req-1"', nested(900)), *map(reply, others)])
     found = read(tmp_path)
     assert (found.lines, found.unreadable, found.answered, found.failed) == (6, 4, 2, 0)
     assert found.missing == 4
@@ -362,8 +359,7 @@ def test_verdicts_of_a_cancelled_run_are_not_stored_but_its_replies_are(run: Jud
     write(run, tmp_path)
     JudgeRun.objects.update(state="cancelled")
     answer(tmp_path, [reply(row) for row in requests_in(tmp_path)])
-    found = read(tmp_path)
-    assert (found.answered, Verdict.objects.count()) == (6, 0)
+    assert (read(tmp_path).answered, Verdict.objects.count()) == (6, 0)
     again = request(run.judge)
     assert write(again, tmp_path / "again").n_requests == 0
     assert Verdict.objects.count() == 6

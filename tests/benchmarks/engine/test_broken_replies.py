@@ -251,8 +251,7 @@ def test_any_text_gives_an_answer_or_a_problem_that_can_be_stored(text: str) -> 
 @example({"error": {"failed_generation": "\x00\ud800"}})
 def test_any_answer_of_a_server_is_a_reply_or_a_failure_that_can_be_stored(data: Any) -> None:
     for status in (200, 400, 500):
-        outcome = read_body(json.dumps(data).encode(), {}, 1, status=status)
-        assert usable_everywhere(vars(outcome))
+        assert usable_everywhere(vars(read_body(json.dumps(data).encode(), {}, 1, status=status)))
 
 
 def test_an_answer_that_is_too_long_or_too_deep_is_a_reply_without_a_text() -> None:

@@ -113,8 +113,7 @@ def test_requests_of_uneven_size_stay_within_the_cap(server: FakeServer, subtopi
     assert run.state == JudgeRun.State.PAUSED
     assert "budget of $0.35" in run.message
     assert max([*seen, till.taken]) <= cap
-    spent = costs.cost_of(run.calls.all()).dollars
-    assert spent == till.taken
+    assert costs.cost_of(run.calls.all()).dollars == till.taken
     assert 0 < server.n_asked < 24
     large = max(dollars(all_used(body)) for body in server.bodies)
     assert large > 10 * CENT, "one of the large ones was among them"
@@ -131,8 +130,7 @@ def test_a_reply_that_was_lost_stays_counted_at_its_worst(server: FakeServer, su
             work(run)
         except sending.CallFailed:
             continue
-    lost = LostReply.objects.filter(run=run)
-    assert lost.count() == server.n_asked // 2 > 0
+    assert LostReply.objects.filter(run=run).count() == server.n_asked // 2 > 0
     assert till.taken <= cap
     found = costs.account_of(JudgeRun.objects.get(), prices=costs.Prices(), now=timezone.now())
     assert (found.settled, found.reserved) == (till.taken, 0)
@@ -231,8 +229,7 @@ def test_a_budget_below_what_is_spent_or_may_be_is_refused_on_the_page(
     assert "Replies lost" in shown
     assert "counts against the budget" in shown
     address = reverse("benchmarks:judge-run-resume", args=[run.uid])
-    said = as_eve.post(address, {"budget": "0.04"}, follow=True).text
-    assert "has spent" in said
+    assert "has spent" in as_eve.post(address, {"budget": "0.04"}, follow=True).text
     assert JudgeRun.objects.get().state == JudgeRun.State.PAUSED
     as_eve.post(address, {"budget": "5"})
     assert work(run).state == JudgeRun.State.DONE
@@ -321,8 +318,7 @@ def test_an_answer_that_comes_after_its_request_was_taken_over_counts_twice_and_
     judging.run_pending(run=run, clock=clock)
     assert (judge.verdicts.count(), server.n_asked) == (3, 4)
     account = costs.account_of(run, prices=costs.Prices(), now=timezone.now())
-    asked = sorted(dollars(all_used(body)) for body in server.bodies)
-    assert account.settled >= sum(asked)
+    assert account.settled >= sum(sorted(dollars(all_used(body)) for body in server.bodies))
 
 
 def test_a_judge_that_is_archived_while_it_runs_asks_nothing_more(server: FakeServer, subtopic: Subtopic) -> None:
@@ -346,8 +342,7 @@ def test_a_judge_that_is_archived_while_it_runs_asks_nothing_more(server: FakeSe
 
 def test_a_judge_that_is_edited_while_it_runs_finishes_as_it_was(server: FakeServer, subtopic: Subtopic) -> None:
     make_summary(subtopic=subtopic, text="- Nothing.")
-    judge = make_judge(server)
-    run = request(judge, concurrency=1)
+    run = request(make_judge(server), concurrency=1)
 
     def clock() -> datetime:
         if server.n_asked == 1:

@@ -43,8 +43,7 @@ def test_when_it_says_429_everybody_waits_as_told_and_fewer_ask_at_a_time(
     server.behaviour = lambda n, body: failing(429, "slow down", retry_after="0.3") if n <= 8 else None
     judge = make_judge(server)
     began = timezone.now()
-    run = request(judge, concurrency=8)
-    done = work(run)
+    done = work(request(judge, concurrency=8))
     assert (done.n_done, judge.verdicts.count(), states()) == (4, 12, {"answered": 12})
     assert (timezone.now() - began).total_seconds() >= 0.3
     assert server.n_asked == 20
@@ -84,8 +83,7 @@ def test_a_server_that_only_fails_is_asked_a_bounded_number_of_times_and_counted
     for _ in range(runs.MAX_ATTEMPTS):
         with pytest.raises(sending.CallFailed, match="503"):
             work(run)
-    done = work(run)
-    assert (done.n_failed, run.state, judge.verdicts.count()) == (1, JudgeRun.State.DONE, 2)
+    assert (work(run).n_failed, run.state, judge.verdicts.count()) == (1, JudgeRun.State.DONE, 2)
     assert server.n_asked == 2 + runs.MAX_ATTEMPTS * sending.MAX_SENT
     assert states() == {"answered": 2, "failed": 1}
 
@@ -94,8 +92,7 @@ def test_a_server_that_only_fails_is_asked_a_bounded_number_of_times_and_counted
 def test_a_refused_key_pauses_the_run_and_says_so(server: FakeServer, subtopic: Subtopic, status: int) -> None:
     make_summary(subtopic=subtopic, text=SAID)
     server.behaviour = lambda n, body: failing(status, "Your key is wrong.")
-    judge = make_judge(server)
-    run = request(judge, concurrency=1)
+    run = request(make_judge(server), concurrency=1)
     work(run)
     assert (server.n_asked, run.state) == (1, JudgeRun.State.PAUSED)
     assert JudgeRun.objects.get().message == f"{status}: Your key is wrong."
@@ -121,8 +118,7 @@ def test_json_that_is_cut_off_is_asked_again_with_more_room(server: FakeServer, 
     judge = make_judge(server)
     work(request(judge))
     assert (server.n_asked, coverages(judge)) == (6, {"full": 1, "none": 2})
-    limits = Counter(body["max_completion_tokens"] for body in server.bodies)
-    assert limits == {400: 3, 800: 3}
+    assert Counter(body["max_completion_tokens"] for body in server.bodies) == {400: 3, 800: 3}
     assert JudgeCall.objects.filter(is_repair=True).count() == 3
 
 

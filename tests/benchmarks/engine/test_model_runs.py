@@ -144,8 +144,7 @@ def test_the_next_items_are_asked_before_the_last_answer_on_those_at_hand(
         assert all_are_here.wait(30)
 
     server.behaviour = hold
-    judge = make_judge(server)
-    run = request(judge, concurrency=16)
+    run = request(make_judge(server), concurrency=16)
     said: list[runs.RunProgress] = []
     assert judging.run_pending(run=run, clock=timezone.now, progress=said.append).n_done == 5
     assert (server.n_asked, server.most_at_a_time) == (15, 15)
@@ -165,8 +164,7 @@ def test_an_item_that_breaks_the_claim_it_came_with_is_found_alone(
         return ask(items=items, **values)
 
     monkeypatch.setattr(TASKS["coverage"], "questions", questions)
-    judge = make_judge(server)
-    run = request(judge, concurrency=16)
+    run = request(make_judge(server), concurrency=16)
     with pytest.raises(RuntimeError, match="this summary"):
         work(run)
     counts = Counter(run.items.values_list("state", "attempts"))

@@ -149,8 +149,7 @@ def test_orders_are_one_for_all_subtopics_or_one_each_and_have_a_middle(
     assert orders["each"][0] != orders["each"][1]
     assert orders["one"][0] == orders["one"][1] != [1, 2, 3, 4, 5, 6]
     assert orders["file"] == [[1, 2, 3, 4, 5, 6]] * 2
-    report = summarize("--haystack", "ferry", "--order", "middle")
-    assert report["documents"] == "fl-ctxt-middle"
+    assert summarize("--haystack", "ferry", "--order", "middle")["documents"] == "fl-ctxt-middle"
     second = Draft.objects.get(system__document_order="middle", subtopic__number=2)
     assert second.documents == [2, 1, 4, 5, 6, 3]
 
@@ -175,16 +174,14 @@ def test_the_document_that_crosses_the_budget_is_cut_and_the_run_says_how_tokens
     shown = [documents[number] for number in whole] + [kept]
     assert 198 <= sum(token_budget.size_of(text, counted) for text in shown) <= 200
     assert draft.cut["words"] == sum(len(text.split()) for text in shown)
-    user = texts(server.bodies[0])[1]
-    assert f"[{last}] {kept}\n\nQuery" in user
+    assert f"[{last}] {kept}\n\nQuery" in texts(server.bodies[0])[1]
     assert JudgeRun.objects.get().scope["cut_by"] == counted
 
 
 def test_without_the_rule_the_document_is_whole(server: FakeServer, talks: Haystack) -> None:
     server.behaviour = lambda number, body: Answer(BULLETS)
     heron(server, token_budget=200)
-    report = summarize("--haystack", "ferry", "--retriever", "keywords")
-    assert "cut_by" not in report
+    assert "cut_by" not in summarize("--haystack", "ferry", "--retriever", "keywords")
     assert all(draft.cut == {} for draft in Draft.objects.all())
 
 

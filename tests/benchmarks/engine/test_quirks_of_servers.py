@@ -51,8 +51,7 @@ def body(value: Any, status: int = 200) -> Answer:
 
 def choice(asked: dict[str, Any], **fields: Any) -> Answer:
     """A chat completion with other fields in its choice."""
-    said = completion(asked, Answer())
-    return body({**said, "choices": [{"index": 0, **fields}]})
+    return body({**completion(asked, Answer()), "choices": [{"index": 0, **fields}]})
 
 
 def detail(*fields: str) -> Answer:

@@ -110,8 +110,7 @@ def test_a_reply_off_the_scale_is_a_problem_in_words(reply: str) -> None:
     question = RatingQuestion(
         subject_key="7", documents=((1, "A", "b"),), query="q", summary="s", items=ITEMS[:1], protocol="one"
     )
-    found = question.read(reply, {})
-    assert isinstance(found["overall"], Problem)
+    assert isinstance(question.read(reply, {})["overall"], Problem)
     assert question.read('It is good: {"rating": 4}', {}) == {"overall": 4}
     every = RatingQuestion(
         subject_key="7", documents=((1, "A", "b"),), query="q", summary="s", items=ITEMS, protocol="all"
@@ -152,8 +151,7 @@ def test_a_study_is_rated_from_its_page_after_an_estimate(
     assert page.context["estimate"].n_calls == 20
     assert page.context["estimate"].dollars is not None
     server.behaviour = by_aspect
-    shown = as_ada.post(url, chosen, follow=True)
-    assert "study Ferry ratings" in shown.content.decode()
+    assert "study Ferry ratings" in as_ada.post(url, chosen, follow=True).content.decode()
     made = JudgeRun.objects.get()
     judging.run_pending(run=made, clock=timezone.now)
     answers = as_ada.get(reverse("benchmarks:judge-run-answers", args=[made.uid])).content.decode()

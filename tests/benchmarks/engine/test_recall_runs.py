@@ -124,8 +124,7 @@ def test_an_unusable_answer_is_asked_once_more_and_then_invalid_and_counted(
 ) -> None:
     server.behaviour = lambda number, body: Answer(content)
     judge = make_judge(server)
-    run = request(judge, Task.RECALL)
-    assert work(run).n_done == 1
+    assert work(request(judge, Task.RECALL)).n_done == 1
     assert (server.n_asked, said(judge)) == (4, {"": 2})
     assert judge.point_verdicts.filter(is_valid=False).count() == 2
     assert "cannot be used" in server.bodies[-1]["messages"][-1]["content"]
@@ -186,8 +185,7 @@ def test_long_documents_are_cut_to_the_passages_that_are_closest() -> None:
     cut = passages_of(documents)
     points = ["Forty seals were counted by the lantern keeper.", "Day 399 was dull."]
     background = Background(texts=tuple(text for _, text in documents), insights=tuple(points))
-    ranking = PassageRanking(cut, points, tokens=300, background=background)
-    shown = ranking.for_points([0])
+    shown = PassageRanking(cut, points, tokens=300, background=background).for_points([0])
     assert shown.n_all == len(cut) > len(shown.texts)
     assert 2 in shown.sources
     assert sum(len(text.split()) for text in shown.texts) * 1.25 <= 300

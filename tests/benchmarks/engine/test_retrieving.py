@@ -172,8 +172,7 @@ def test_the_command_refuses_what_makes_no_sense(args: tuple[str, ...], message:
 
 
 def test_the_command_names_a_retrieval_that_somebody_else_holds() -> None:
-    haystack = make_haystack()
-    retrieving.request(haystack=haystack, retriever=make("bm25", {}), now=NOW, wake=False)
+    retrieving.request(haystack=make_haystack(), retriever=make("bm25", {}), now=NOW, wake=False)
     Retrieval.objects.update(state="running", claimed_at=NOW + timedelta(days=10_000))
     with pytest.raises(CommandError, match="somebody else"):
         command("--haystack", "ferry", "--retriever", "bm25")

@@ -37,8 +37,7 @@ def test_earlier_scores_stay_beside_new_ones_and_systems_are_named_by_their_rule
     imported = System.objects.create(key="keywords_heron", summarizer="heron", retriever="keywords")
 
     STEP.name_rules(apps, None)
-    row = Retrieval.objects.get()
-    assert row.settings == {"with_subtopic": False, "words": "content"}
+    assert Retrieval.objects.get().settings == {"with_subtopic": False, "words": "content"}
     system = drafts[0].system
     system.refresh_from_db()
     imported.refresh_from_db()

@@ -243,8 +243,7 @@ def test_names_of_systems_tell_settings_apart(haystack: Haystack) -> None:
 
 
 def test_names_and_roles_are_kept_apart(server: FakeServer, haystack: Haystack) -> None:
-    subtopic = Subtopic.objects.get(haystack=haystack, number=1)
-    make_summary(subtopic=subtopic, system="gull")
+    make_summary(subtopic=Subtopic.objects.get(haystack=haystack, number=1), system="gull")
     with pytest.raises(NotPossible, match="imported system"):
         summarizer(server, name="gull")
     System.objects.filter(key="gull").update(key="full-ctxt_heron", summarizer="other")

@@ -93,8 +93,7 @@ def test_an_answer_that_is_none_is_asked_for_once_more_then_kept_as_unusable(
 
 
 def test_repeats_are_kept_apart_and_documents_that_are_too_long_are_cut(server: FakeServer, judge: Judge) -> None:
-    question = make_questions(1, n_points=1, n_documents=1)[0]
-    document = question.documents.get()
+    document = make_questions(1, n_points=1, n_documents=1)[0].documents.get()
     document.text = " ".join(f"Remark number {n} says nothing of it." for n in range(400)) + " Fact 1 holds."
     document.save()
     judge.config = {**judge.config, "document_tokens": 300}

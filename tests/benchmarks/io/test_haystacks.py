@@ -155,8 +155,7 @@ def test_what_a_changed_file_adds_is_added(now: datetime) -> None:
 def test_a_new_subtopic_changes_the_version_of_the_data(now: datetime) -> None:
     both = topic_json()
     first = copy.deepcopy(both)
-    dropped = first["subtopics"].pop()
-    gone = {insight["insight_id"] for insight in dropped["insights"]}
+    gone = {insight["insight_id"] for insight in first["subtopics"].pop()["insights"]}
     for document in first["documents"]:
         document["insights_included"] = [name for name in document["insights_included"] if name not in gone]
     take_in(first, now)
@@ -247,8 +246,7 @@ def test_other_verdicts_fit_under_another_judge(now: datetime) -> None:
     value = topic_json()
     take_in(value, now)
     change_verdict(value)
-    report = take_in(value, now, judge_name="second opinion")
-    assert report.created == {"verdicts": 24}
+    assert take_in(value, now, judge_name="second opinion").created == {"verdicts": 24}
     assert set(Judge.objects.values_list("name", flat=True)) == {"published", "second opinion"}
 
 
@@ -312,8 +310,7 @@ def test_the_command_names_a_dataset_and_a_judge(tmp_path: Path) -> None:
 
 def test_one_bad_file_among_many_keeps_all_of_them_out(tmp_path: Path) -> None:
     good = write_topic(tmp_path, topic_json(), name="good")
-    bad = write_topic(tmp_path, "{", name="bad")
-    code, report = run(good, bad)
+    code, report = run(good, write_topic(tmp_path, "{", name="bad"))
     assert code == 1
     assert [(row["file"], row["kind"]) for row in report["errors"]] == [("bad.json", "unreadable")]
     assert not any(report["created"].values())

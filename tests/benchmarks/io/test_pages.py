@@ -217,8 +217,7 @@ def test_a_step_is_never_taken_by_two_workers_and_a_dead_worker_is_replaced(ada:
     assert jobs.waiting_jobs(now=now + timedelta(minutes=9)) == []
     later = now + timedelta(minutes=11)
     assert jobs.waiting_jobs(now=later) == [job.uid]
-    done = advance(uid=job.uid, clock=lambda: later)
-    assert done.state == "done"
+    assert advance(uid=job.uid, clock=lambda: later).state == "done"
     assert advance(uid=job.uid, clock=lambda: later) is None
 
 
@@ -264,8 +263,7 @@ def test_progress_is_told_while_a_file_is_read(ada: Any, now: datetime, monkeypa
 
 
 def test_a_file_that_nobody_confirms_is_forgotten_after_a_week(ada: Any, now: datetime, uploads: Path) -> None:
-    job = stored(topic_json(), actor=ada, now=now)
-    advance(uid=job.uid, clock=lambda: now)
+    advance(uid=stored(topic_json(), actor=ada, now=now).uid, clock=lambda: now)
     assert jobs.forget_unconfirmed(now=now + timedelta(days=6)) == 0
     assert jobs.forget_unconfirmed(now=now + timedelta(days=8)) == 1
     assert list(uploads.iterdir()) == []
@@ -306,7 +304,6 @@ def test_the_page_lists_one_s_own_files_at_a_fixed_cost(
 
 def test_every_format_has_an_example_that_imports(as_ada: Any) -> None:
     response = as_ada.get(reverse("benchmarks:format-example", args=["summhay"]))
-    example = b"".join(response.streaming_content)
-    send(as_ada, example)
+    send(as_ada, b"".join(response.streaming_content))
     assert ImportJob.objects.get().state == "checked"
     assert as_ada.get(reverse("benchmarks:format-example", args=["xml"])).status_code == 404

@@ -75,8 +75,7 @@ def test_the_published_file_is_read_whole_and_unknown_documents_are_counted(publ
 
 def test_the_published_file_survives_printing_and_reading_again(published: Path) -> None:
     topic = summhay.parse(published / "topic_news1.json")
-    again = summhay.parse(io.BytesIO(b"".join(summhay.dump(topic))), name="topic_news1")
-    assert again == topic
+    assert summhay.parse(io.BytesIO(b"".join(summhay.dump(topic))), name="topic_news1") == topic
 
 
 def test_gold_documents_are_the_positions_of_the_documents_that_include_an_insight() -> None:
@@ -153,8 +152,7 @@ def test_links_of_every_published_shape_are_read_and_kept_as_published(
 )
 def test_coverage_may_be_spelt_in_either_published_way(spelling: str, coverage: str) -> None:
     value = topic_json(n_subtopics=1, n_insights=1)
-    judged = value["subtopics"][0]["eval_summaries"]["summary_subtopic_model-a"]
-    judged[0]["coverage"] = spelling
+    value["subtopics"][0]["eval_summaries"]["summary_subtopic_model-a"][0]["coverage"] = spelling
     found = {row.system_key: row.verdicts for row in read(value).subtopics[0].summaries}
     assert found["model-a"][0].coverage == coverage
 
@@ -188,8 +186,7 @@ def test_verdicts_that_point_nowhere_are_left_out_and_counted() -> None:
     judged["summary_subtopic_gone"] = judged["summary_subtopic_m"] * 2
     judged["summary_subtopic_m"][0]["insight_id"] = "of another subtopic"
     problems = Problems()
-    topic = read(value, problems=problems)
-    assert counts(topic)["verdicts"] == 1
+    assert counts(read(value, problems=problems))["verdicts"] == 1
     assert kinds(problems) == {"verdict_of_unknown_insight": 1, "verdicts_without_summary": 4}
 
 

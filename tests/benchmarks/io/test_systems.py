@@ -151,8 +151,7 @@ def topics(draw: st.DrawFn) -> TopicFile:
 
 @given(topics())
 def test_printing_and_reading_a_topic_gives_the_same_topic(topic: TopicFile) -> None:
-    printed = b"".join(summhay.dump(topic))
-    assert summhay.parse(io.BytesIO(printed), name="x") == topic
+    assert summhay.parse(io.BytesIO(b"".join(summhay.dump(topic))), name="x") == topic
 
 
 json_values = st.recursive(

@@ -77,8 +77,7 @@ def test_importing_an_export_changes_nothing_and_elsewhere_makes_the_same(now: d
     haystack = imported(topic_json(), now)
     response = as_ada.get(reverse("benchmarks:haystack-download", args=[haystack.uid]))
     assert response["Content-Disposition"] == 'attachment; filename="topic_harbour.json"'
-    data = b"".join(response.streaming_content)
-    again = summhay.parse(io.BytesIO(data), name="other")
+    again = summhay.parse(io.BytesIO(b"".join(response.streaming_content)), name="other")
     report = import_topic(again, actor=None, now=now)
     assert not any(report.created.values())
     assert not any(report.updated.values())
