@@ -185,7 +185,7 @@ def now() -> datetime:
     return NOW
 
 
-def make_user(name: str, role: str | None) -> Any:
+def make_user(name: str, role: str | None):
     user = get_user_model().objects.create_user(
         username=name, password="correct horse", email=f"{name}@example.org"
     )
@@ -196,13 +196,13 @@ def make_user(name: str, role: str | None) -> Any:
     return user
 
 
-def _of_the_cast(name: str, role: str) -> Any:
+def _of_the_cast(name: str, role: str):
     """Somebody whom the world of the module holds already, or else makes now."""
     return get_user_model().objects.filter(username=name).first() or make_user(name, role)
 
 
 @pytest.fixture(scope="module")
-def kept(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+def kept(django_db_setup: None, django_db_blocker) -> Iterator[None]:
     """A transaction around a module: what its fixtures make once is there for each of its tests, whose own changes
     are undone. Tests fetch the objects anew, as those of another test may have changed in memory."""
     with django_db_blocker.unblock(), transaction.atomic():
@@ -211,28 +211,28 @@ def kept(django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
 
 
 @pytest.fixture
-def ada(db: None) -> Any:
+def ada(db: None):
     return _of_the_cast("ada", "researcher")
 
 
 @pytest.fixture
-def ben(db: None) -> Any:
+def ben(db: None):
     return _of_the_cast("ben", "annotator")
 
 
 @pytest.fixture
-def cleo(db: None) -> Any:
+def cleo(db: None):
     return _of_the_cast("cleo", "annotator")
 
 
 @pytest.fixture
-def dot(db: None) -> Any:
+def dot(db: None):
     """An annotator who belongs to nothing that others made."""
     return make_user("dot", "annotator")
 
 
 @pytest.fixture
-def eve(db: None) -> Any:
+def eve(db: None):
     user = make_user("eve", "admin")
     user.is_staff = True
     user.save()
@@ -240,30 +240,30 @@ def eve(db: None) -> Any:
 
 
 @pytest.fixture
-def as_ada(ada: Any, login: Any) -> Any:
+def as_ada(ada, login):
     return login(ada)
 
 
 @pytest.fixture
-def as_ben(ben: Any, login: Any) -> Any:
+def as_ben(ben, login):
     return login(ben)
 
 
 @pytest.fixture
-def as_cleo(cleo: Any, login: Any) -> Any:
+def as_cleo(cleo, login):
     return login(cleo)
 
 
 @pytest.fixture
-def as_eve(eve: Any, login: Any) -> Any:
+def as_eve(eve, login):
     return login(eve)
 
 
 @pytest.fixture
-def login() -> Any:
+def login():
     """Give a client that is logged in as the user."""
 
-    def _login(user: Any, **kwargs: Any) -> Client:
+    def _login(user, **kwargs) -> Client:
         client = Client(**kwargs)
         client.force_login(user, backend="summhay_site.authentication.AccountBackend")
         return client
@@ -375,12 +375,12 @@ def django_db_modify_db_settings(
         yield
 
 
-def _delete_all(self: Any, style: Any, tables: list[str], **_: Any) -> list[str]:
+def _delete_all(self, style, tables: list[str], **_) -> list[str]:
     """Empty tables that hold few rows. TRUNCATE would write new files for each table and each index."""
     return [f"DELETE FROM {self.quote_name(table)}" for table in tables]  # noqa: S608
 
 
-def _fill(*, empty: Path, connection: Any, **_: Any) -> None:
+def _fill(*, empty: Path, connection, **_) -> None:
     """Begin with a copy of the database that was migrated once; `migrate` then finds nothing left to do."""
     connection_created.disconnect(dispatch_uid="fill")
     with closing(sqlite3.connect(f"file:{empty}?immutable=1", uri=True)) as made:  # and no file beside it

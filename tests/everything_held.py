@@ -53,7 +53,7 @@ from tests.makers import (
 )
 
 
-def hold_everything(user: Any, *, word: str, by: Any, now: datetime) -> None:
+def hold_everything(user, *, word: str, by, now: datetime) -> None:
     """Make the rows; `word` is in every text, `by` is who else was involved."""
     haystack = make_haystack(key=word, title=f"title {word}")
     study = make_linking_study(annotators=[user], haystack=haystack, name=f"links {word}", researcher=by)
@@ -62,7 +62,7 @@ def hold_everything(user: Any, *, word: str, by: Any, now: datetime) -> None:
     _labels(user, word=word, by=by, study=study, now=now)
 
 
-def _account(user: Any, *, word: str, by: Any, study: Study, now: datetime) -> None:
+def _account(user, *, word: str, by, study: Study, now: datetime) -> None:
     person = annotator_of(user)
     user.name, user.subject = f"name {word}", f"subject {word}"
     user.save()
@@ -100,7 +100,7 @@ def _account(user: Any, *, word: str, by: Any, study: Study, now: datetime) -> N
     TurnedAway.objects.create(link=link, at=now, references={"SID": word}, **ids)
 
 
-def _writing(user: Any, *, word: str, by: Any, now: datetime) -> None:
+def _writing(user, *, word: str, by, now: datetime) -> None:
     study = make_writing_study(annotators=[user], name=f"writes {word}", haystack=make_haystack(key=f"{word}w"))
     task = make_assignment(study=study, annotator=user, state="done", withdrawn_reason=f"reason {word}")
     session = make_session(
@@ -157,7 +157,7 @@ def _writing(user: Any, *, word: str, by: Any, now: datetime) -> None:
     packing.pack(session_id=session.pk, now=now)
 
 
-def _labels(user: Any, *, word: str, by: Any, study: Study, now: datetime) -> None:
+def _labels(user, *, word: str, by, study: Study, now: datetime) -> None:
     person, task = annotator_of(user), label_task(study, user)
     task.comment, task.is_flagged, task.skip_reason = f"comment {word}", True, f"skipped {word}"
     task.save()

@@ -175,7 +175,7 @@ def _handler(server: FakeServer) -> type[BaseHTTPRequestHandler]:
             self.wfile.write(sent[: len(sent) // 2] if answer.cut else sent)
             self.close_connection = answer.cut
 
-        def log_message(self, *args: Any) -> None:
+        def log_message(self, *args) -> None:
             """Keep quiet."""
 
     return Handler

@@ -85,14 +85,14 @@ def institution() -> Iterator[Institution]:
             sent = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
             self.answer(there.token({name: values[0] for name, values in sent.items()}))
 
-        def answer(self, body: Any) -> None:
+        def answer(self, body) -> None:
             content = b"<html>away</html>" if there.is_broken else json.dumps(body).encode()
             self.send_response(400 if body is None else 200)
             self.send_header("Content-Type", "application/json")
             self.end_headers()
             self.wfile.write(content)
 
-        def log_message(self, *_args: Any) -> None:
+        def log_message(self, *_args) -> None:
             """Silent."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

@@ -14,7 +14,6 @@ import tempfile
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 MANAGE = [sys.executable, "manage.py"]
 SHOWN = 5
@@ -23,7 +22,7 @@ WRITTEN = Path(__file__).with_name("benchmarks") / "io" / "tools"
 """Files that other programs wrote."""
 
 
-def run(*words: str, **more: Any) -> str:
+def run(*words: str, **more) -> str:
     """What a command prints; its errors end this program."""
     return subprocess.run([*words], check=True, capture_output=True, text=True, **more).stdout
 
@@ -43,7 +42,7 @@ class Demo:
     def manage(self, *words: str) -> str:
         return run(*MANAGE, *words, env=self.env)
 
-    def told(self, code: str, value: str) -> Any:
+    def told(self, code: str, value: str):
         """A plain value that the site knows, as code gives it."""
         return json.loads(
             self.manage("shell", "-v", "0", "-c", f"import json; {code}; print(json.dumps({value}))")

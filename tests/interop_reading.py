@@ -19,7 +19,7 @@ def rows_of(path: Path) -> list[Any]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def run(*words: Any) -> str:
+def run(*words) -> str:
     """What a program prints; it says what is wrong and ends with an error otherwise."""
     told = subprocess.run([*map(str, words)], capture_output=True, text=True, check=False)
     if told.returncode:

@@ -68,7 +68,7 @@ def make_haystack(
     words_per_document: int = 60,
     golds: Sequence[Sequence[Sequence[int]]] = (((1, 2, 3), (2, 3, 4), (3, 5)), ((1, 4), (5, 6))),
     now: datetime = NOW,
-    **fields: Any,
+    **fields,
 ) -> Haystack:
     """Make a haystack with documents 1..n of a given length and, per subtopic, one insight per gold list.
 
@@ -126,7 +126,7 @@ def _document_text(number: int, sentences: list[str], n_words: int) -> str:
     return " ".join(words)
 
 
-def annotator_of(person: Any) -> Annotator:
+def annotator_of(person) -> Annotator:
     """Take a user or an annotator, give the annotator."""
     return person if isinstance(person, Annotator) else Annotator.objects.get(user=person)
 
@@ -135,12 +135,12 @@ def make_writing_study(
     *,
     haystack: Haystack | None = None,
     name: str = "Ferry summaries",
-    researcher: Any = None,
+    researcher=None,
     annotators: Iterable[Any] = (),
     state: str = Study.State.OPEN,
     now: datetime = NOW,
     study_fields: dict[str, Any] | None = None,
-    **plan: Any,
+    **plan,
 ) -> Study:
     """Make a writing study on all subtopics of a haystack, with guidelines and members (users or annotators)."""
     haystack = haystack or make_haystack(now=now)
@@ -165,7 +165,7 @@ def _join(study: Study, annotator: Annotator, now: datetime) -> None:
         )
 
 
-def give_consent(*people: Any, now: datetime = NOW) -> ConsentText:
+def give_consent(*people, now: datetime = NOW) -> ConsentText:
     """Let users or annotators agree to the newest consent text, made if there is none."""
     text = ConsentText.objects.order_by("-version").first()
     if text is None:
@@ -179,7 +179,7 @@ def give_consent(*people: Any, now: datetime = NOW) -> ConsentText:
 
 def make_assignment(
     *,
-    annotator: Any,
+    annotator,
     study: Study | None = None,
     subtopic: Subtopic | None = None,
     document_numbers: Sequence[int] | None = None,
@@ -187,7 +187,7 @@ def make_assignment(
     is_practice: bool = False,
     with_consent: bool = True,
     now: datetime = NOW,
-    **fields: Any,
+    **fields,
 ) -> Assignment:
     """Make one task of a user or annotator: by default the study's first subtopic, all documents in order.
 
@@ -228,11 +228,11 @@ def make_assignment(
 def make_session(
     *,
     assignment: Assignment | None = None,
-    annotator: Any = None,
+    annotator=None,
     state: str = Session.State.READY,
     revisions: Sequence[tuple[int, str]] = (),
     now: datetime = NOW,
-    **fields: Any,
+    **fields,
 ) -> Session:
     """Make a session row in any state; `revisions` are (active_ms, text) in order and are all accepted.
 
@@ -304,7 +304,7 @@ def make_summary(
     system: str = "model-a",
     text: str = SUMMARY_TEXT,
     now: datetime = NOW,
-    **fields: Any,
+    **fields,
 ) -> Summary:
     """Make an imported summary of a system, which is made if needed; bullets are lines 3, 4 and 5."""
     return Summary.objects.create(
@@ -324,11 +324,11 @@ def make_linking_study(
     summaries: Iterable[Summary] | None = None,
     haystack: Haystack | None = None,
     name: str = "Ferry links",
-    researcher: Any = None,
+    researcher=None,
     state: str = Study.State.OPEN,
     seed: int = 7,
     now: datetime = NOW,
-    **plan: Any,
+    **plan,
 ) -> Study:
     """Make a linking study, dealt; by default on two systems' summaries of both subtopics of a haystack.
 
@@ -358,7 +358,7 @@ def make_linking_study(
     return study
 
 
-def label_task(study: Study, person: Any, *, position: int = 1) -> LabelTask:
+def label_task(study: Study, person, *, position: int = 1) -> LabelTask:
     """Take a person's task at a place of their order."""
     return study.label_tasks.get(annotator=annotator_of(person), position=position)
 

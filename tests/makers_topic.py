@@ -126,7 +126,7 @@ def _verdict(rng: random.Random, insight: str, n_lines: int) -> dict[str, Any]:
     return {"coverage": coverage, "bullet_id": bullet, "insight_id": insight}
 
 
-def write_topic(folder: Path, value: Any, *, name: str = "topic_harbour") -> Path:
+def write_topic(folder: Path, value, *, name: str = "topic_harbour") -> Path:
     """Write any JSON value to NAME.json in `folder`; text and bytes go in as they are."""
     path = folder / f"{name}.json"
     if isinstance(value, bytes):

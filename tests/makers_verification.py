@@ -89,10 +89,10 @@ def make_verification_study(
     n_control: int = 1,
     for_all: bool = False,
     name: str = "Harbour points",
-    researcher: Any = None,
+    researcher=None,
     state: str = Study.State.OPEN,
     now: datetime = NOW,
-    **plan: Any,
+    **plan,
 ) -> Study:
     """Make a verification study on all key points of some questions, dealt: users, annotators or plain names.
 
@@ -136,7 +136,7 @@ def make_verification_study(
     return study
 
 
-def _member(study: Study, person: Any, number: int, now: datetime) -> Annotator:
+def _member(study: Study, person, number: int, now: datetime) -> Annotator:
     if isinstance(person, str):
         return imported_annotator(person, study=study, now=now)
     annotator = annotator_of(person)
@@ -147,13 +147,13 @@ def _member(study: Study, person: Any, number: int, now: datetime) -> Annotator:
 
 def say(
     study: Study,
-    person: Any,
+    person,
     point: KeyPoint,
     answer: str,
     *,
     seconds: float = 20,
     now: datetime = NOW,
-    **fields: Any,
+    **fields,
 ) -> PointLabel | None:
     """Let somebody answer, `answer` a letter of `WORDS`; the newest answer to an item is current."""
     if answer == ".":

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
 
-def cost_of(client: Client, url: str, data: Any = None) -> int:
+def cost_of(client: Client, url: str, data=None) -> int:
     """How many queries a page takes, once what its first look stores or computes is there."""
     client.get(url, data)
     with CaptureQueriesContext(connection) as asked:

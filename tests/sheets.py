@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from django.http import QueryDict
 from django.utils.http import urlencode
 
@@ -11,7 +9,7 @@ from benchmarks.results.sheet import Row
 from benchmarks.templatetags.sheets import sorted_table
 
 
-def rows_shown(client: Any, url: str, table: str, **query: str) -> list[Row]:
+def rows_shown(client, url: str, table: str, **query: str) -> list[Row]:
     """The rows of the table with this key; names of parameters have “_” for “-”."""
     asked = {name.replace("_", "-"): value for name, value in query.items()}
     found = client.get(url, asked).context["sheet"].table(table)

@@ -169,7 +169,7 @@ def marking(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[str]]:
     backend = translation._trans
 
     def marked(real: Callable[..., str], n_contexts: int) -> Callable[..., str]:
-        def translate(*args: Any) -> str:
+        def translate(*args) -> str:
             asked.add("\x04".join(str(arg) for arg in args[: n_contexts + 1]))
             return f"{OPEN}{real(*args)}{CLOSE}" if args[n_contexts] else ""
 
@@ -192,7 +192,7 @@ def _forget() -> None:
 class Walk:
     """Opens pages in a German browser, and keeps what they say."""
 
-    def __init__(self, user: Any = None) -> None:
+    def __init__(self, user=None) -> None:
         self.client = Client(headers={"accept-language": "de"})
         if user is not None:
             self.client.force_login(user, backend="summhay_site.authentication.AccountBackend")
@@ -201,10 +201,10 @@ class Walk:
     def get(self, path: str) -> Page:
         return self.keep(f"{len(self.pages)}: {path}", self.client.get(path, follow=True))
 
-    def post(self, path: str, **data: Any) -> Page:
+    def post(self, path: str, **data) -> Page:
         return self.keep(f"{len(self.pages)}: {path}", self.client.post(path, data, follow=True))
 
-    def send(self, path: str, **message: Any) -> Page:
+    def send(self, path: str, **message) -> Page:
         """What a script sends."""
         response = self.client.post(
             path, json.dumps(message), content_type="application/json", headers={"accept": "application/json"}
@@ -216,7 +216,7 @@ class Walk:
         self.pages[name] = Page("")
         self.pages[name].texts = [("", re.sub(r"http\S+", "", text))]
 
-    def keep(self, name: str, response: Any) -> Page:
+    def keep(self, name: str, response) -> Page:
         """A page, or what a script gets."""
         body = response.content.decode()
         if response.headers["Content-Type"].startswith("application/json"):

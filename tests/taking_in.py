@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from benchmarks.io.formats import Format
 from benchmarks.io.haystacks import SUMMHAY
@@ -43,7 +43,7 @@ def import_rows(
 def import_topic(
     topic: TopicFile,
     *,
-    actor: Any,
+    actor,
     now: datetime,
     dataset: str | None = None,
     judge_name: str = PUBLISHED_JUDGE,
@@ -65,7 +65,7 @@ def import_questions(
     questions: Sequence[QuestionText],
     *,
     dataset: str = DEFAULT_DATASET,
-    actor: Any,
+    actor,
     now: datetime,
     problems: Problems | None = None,
     dry_run: bool = False,

@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 PROGRAM = """
@@ -44,7 +43,7 @@ def site_in(folder: Path, **more: str) -> dict[str, str]:
     return os.environ | ours | {"DJANGO_SETTINGS_MODULE": "summhay_site.settings", **more}
 
 
-def python(program: str, environment: Mapping[str, str], **more: Any) -> subprocess.CompletedProcess[str]:
+def python(program: str, environment: Mapping[str, str], **more) -> subprocess.CompletedProcess[str]:
     """Run a program as it is written, in a process of its own."""
     call = [sys.executable, "-c", program]
     return subprocess.run(call, cwd=ROOT, env=environment, capture_output=True, text=True, check=False, **more)

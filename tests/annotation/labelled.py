@@ -56,7 +56,7 @@ def make_labelled_study(
     people: Sequence[str] = ("anna", "bert", "cora"),
     judges: Sequence[str] = ("strict", "kind"),
     name: str = "Ferry links",
-    researcher: Any = None,
+    researcher=None,
     noise: float = 0.3,
     seed: int = 1,
 ) -> Study:

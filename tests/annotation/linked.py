@@ -12,7 +12,7 @@ from annotation.models import CoverageLabel, LabelTask
 from benchmarks.models import Insight
 
 
-def own(task: LabelTask) -> Any:
+def own(task: LabelTask):
     return LabelTask.objects.filter(pk=task.pk)
 
 
@@ -20,7 +20,7 @@ def insights_of(task: LabelTask) -> list[Insight]:
     return list(task.item.summary.subtopic.insights.order_by("number"))
 
 
-def say(task: LabelTask, coverage: str, *lines: int, at: int = 0, now: datetime, **more: Any) -> Any:
+def say(task: LabelTask, coverage: str, *lines: int, at: int = 0, now: datetime, **more):
     values: dict[str, Any] = {"op_id": uuid4().hex, **more}
     answer = LinkingAnswer(coverage, lines, values.pop("is_unsure", False))
     question = insights_of(task)[at].uid

@@ -71,7 +71,7 @@ def judged_in(amount: str, n_items: int) -> list[int]:
 # A study of each kind
 
 
-def linking(amount: str, ada: Any, people: People) -> Study:
+def linking(amount: str, ada, people: People) -> Study:
     """Four summaries with two insights each; an item is an insight of a summary."""
     haystack = make_haystack(golds=(((1, 2), (2, 3)), ((1, 4), (5, 6))))
     study = make_linking_study(haystack=haystack, annotators=people, researcher=ada, people_per_item=2)
@@ -93,7 +93,7 @@ def linking(amount: str, ada: Any, people: People) -> Study:
     return study
 
 
-def verification(amount: str, ada: Any, people: People) -> Study:
+def verification(amount: str, ada, people: People) -> Study:
     """Six key points of three questions, those of the first for everybody."""
     questions = make_questions(autods=(0.9, 0.5) if amount == ALL else ())
     study = make_verification_study(questions=questions, annotators=people, for_all=True, researcher=ada)
@@ -111,7 +111,7 @@ def verification(amount: str, ada: Any, people: People) -> Study:
     return study
 
 
-def validation(amount: str, ada: Any, people: People) -> Study:
+def validation(amount: str, ada, people: People) -> Study:
     """Six of a judge's verdicts; without common items those are withdrawn that people answered."""
     judge = validating.make_judged(n=3, n_points=2, systems=("alpha",))
     study = validating.make(people, judge, n=6, by=ada)
@@ -125,7 +125,7 @@ def validation(amount: str, ada: Any, people: People) -> Study:
     return study
 
 
-def rating(amount: str, ada: Any, people: People) -> Study:
+def rating(amount: str, ada, people: People) -> Study:
     """Four summaries of two systems."""
     study = make_rating_study(annotators=people, researcher=ada, people_per_item=2)
     summaries = list(Summary.objects.filter(label_items__study=study).order_by("pk"))
@@ -144,7 +144,7 @@ def rating(amount: str, ada: Any, people: People) -> Study:
 TEXT = "- In part 1, the ferry leaves at six in the morning [1, 2]"
 
 
-def writing(amount: str, ada: Any, people: People) -> Study:
+def writing(amount: str, ada, people: People) -> Study:
     """Two subtopics, of which each person writes on one or both; a system wrote on them, too."""
     haystack = make_haystack()
     subtopics = list(haystack.subtopics.order_by("number"))
@@ -172,17 +172,17 @@ def scored() -> None:
         judging.run_pending(run=run, clock=lambda: NOW)
 
 
-def external(amount: str, ada: Any, people: People) -> Study:
+def external(amount: str, ada, people: People) -> Study:
     """Labels made elsewhere; there are no judges beside them."""
     return _elsewhere(amount, ada, "", ("no", "yes"))
 
 
-def external_points(amount: str, ada: Any, people: People) -> Study:
+def external_points(amount: str, ada, people: People) -> Study:
     """Judgments on key points made elsewhere."""
     return _elsewhere(amount, ada, "grounded", ("no", "yes"))
 
 
-def _elsewhere(amount: str, ada: Any, task: str, categories: tuple[str, ...]) -> Study:
+def _elsewhere(amount: str, ada, task: str, categories: tuple[str, ...]) -> Study:
     study = Study.objects.create(
         name="Elsewhere", kind="external", state="closed", categories=list(categories), created_at=NOW
     )
@@ -236,7 +236,7 @@ def make_benchmarks(amount: str, people: People) -> None:
     positions.place_missing()
 
 
-def _summarize(subtopic: Any, system: str, judges: list[Judge]) -> None:
+def _summarize(subtopic, system: str, judges: list[Judge]) -> None:
     summary = make_summary(subtopic=subtopic, system=system)
     for judge in judges:
         for insight in subtopic.insights.all():
@@ -252,7 +252,7 @@ def _answer(question: str, system: str, judge: Judge) -> None:
     support(judge, extract(judge, response, 2), documents="yn", key_points="-n")
 
 
-def writing_on(haystack: Any, person: Any, subtopic: Any) -> None:
+def writing_on(haystack, person, subtopic) -> None:
     """Let a person write on a subtopic, scored by the offline judge."""
     study = make_writing_study(haystack=haystack, annotators=[person])
     task = make_assignment(annotator=person, study=study, subtopic=subtopic, state="done")

@@ -62,9 +62,9 @@ def make_points_study(
     *,
     annotators: Iterable[Any],
     questions: Iterable[Question] | None = None,
-    researcher: Any = None,
+    researcher=None,
     now: datetime = NOW,
-    **fields: Any,
+    **fields,
 ) -> Study:
     """Make an open study in which everybody verifies all key points of the questions, in their order."""
     values = {"name": "Ferry points", "contact": "study@example.org", "seed": 7, "state": Study.State.OPEN}

@@ -20,9 +20,9 @@ def make_rating_study(
     *,
     annotators: Iterable[Any] = (),
     summaries: Iterable[Summary] | None = None,
-    researcher: Any = None,
+    researcher=None,
     name: str = "Ferry ratings",
-    **plan: Any,
+    **plan,
 ) -> Study:
     """Make an open rating study; by default on two systems' summaries of both subtopics of a haystack."""
     if summaries is None:
@@ -47,14 +47,14 @@ def make_rating_study(
     return open_study(study=study, by=researcher, now=NOW)
 
 
-def rate(task: LabelTask, values: Sequence[int | None], *, op: str = "") -> Any:
+def rate(task: LabelTask, values: Sequence[int | None], *, op: str = ""):
     """Rate a summary on the first aspects, in their order."""
     answer = Rated(dict(zip_longest(ASPECTS, values)))
     tasks = LabelTask.objects.filter(pk=task.pk)
     return record(kind=RATED, tasks=tasks, answer=answer, op_id=op or f"op-{values}", now=NOW)
 
 
-def rate_all(study: Study, person: Any, ratings: Sequence[Sequence[int]]) -> None:
+def rate_all(study: Study, person, ratings: Sequence[Sequence[int]]) -> None:
     """Let a person rate the summaries of a study, in the order of the summaries."""
     tasks = study.label_tasks.filter(annotator=annotator_of(person)).order_by("item__summary")
     for task, values in zip(tasks, ratings, strict=True):

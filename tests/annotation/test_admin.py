@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from django.apps import apps
 from django.contrib import admin
@@ -15,12 +13,12 @@ MODELS = [model for model in apps.get_app_config("annotation").get_models() if n
 
 
 @pytest.fixture
-def rows(ben: Any) -> None:
+def rows(ben) -> None:
     make_session(assignment=make_assignment(annotator=ben), state="submitted", revisions=[(1000, "- A. [1]")])
 
 
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model._meta.model_name)
-def test_every_table_has_a_list_for_admins(eve: Any, as_eve: Any, rows: None, model: Any) -> None:
+def test_every_table_has_a_list_for_admins(eve, as_eve, rows: None, model) -> None:
     assert admin.site.is_registered(model)
     eve.is_superuser = True
     eve.save()
@@ -29,7 +27,7 @@ def test_every_table_has_a_list_for_admins(eve: Any, as_eve: Any, rows: None, mo
     assert as_eve.get(reverse(f"{name}_add")).status_code == 403
 
 
-def test_accommodations_can_be_mended_and_plans_cannot(eve: Any, as_eve: Any, ben: Any) -> None:
+def test_accommodations_can_be_mended_and_plans_cannot(eve, as_eve, ben) -> None:
     eve.is_superuser = True
     eve.save()
     person = annotator_of(ben)

@@ -54,7 +54,7 @@ def text(client: Client, url: str) -> str:
     return response.content.decode()
 
 
-def test_people_come_first_and_judges_below_on_the_same_items(as_ada: Any, study: Study) -> None:
+def test_people_come_first_and_judges_below_on_the_same_items(as_ada, study: Study) -> None:
     shown = text(as_ada, address(study))
     places = [shown.index(part) for part in ('class="answer"', "Randolph&#x27;s κ (q = 3)", 'id="without"')]
     assert places == sorted(places)
@@ -73,7 +73,7 @@ def test_people_come_first_and_judges_below_on_the_same_items(as_ada: Any, study
         assert shown.count("<svg") >= 1
 
 
-def test_the_figures_on_the_page_are_those_of_the_command(as_ada: Any, study: Study) -> None:
+def test_the_figures_on_the_page_are_those_of_the_command(as_ada, study: Study) -> None:
     judges = json_of("report", "judges", "--study", study.name)
     found = json.loads(as_ada.get(address(study, "-file", "figures.json")).content)
     assert found["judges"] == judges
@@ -81,7 +81,7 @@ def test_the_figures_on_the_page_are_those_of_the_command(as_ada: Any, study: St
     assert found["bias"] == json_of("report", "bias", "--study", study.name)
 
 
-def test_a_figure_shows_its_value_and_interval(as_ada: Any, study: Study) -> None:
+def test_a_figure_shows_its_value_and_interval(as_ada, study: Study) -> None:
     row = json.loads(as_ada.get(address(study, "-file", "figures.json")).content)["judges"][0]
     interval = row["intervals"]["pearson"]
     shown = text(as_ada, f"{address(study)}?view=judges")
@@ -89,7 +89,7 @@ def test_a_figure_shows_its_value_and_interval(as_ada: Any, study: Study) -> Non
     assert f"{interval['low']:.3f} – {interval['high']:.3f}".replace("-", "−") in shown
 
 
-def test_few_items_carry_a_badge_and_what_is_undefined_a_reason(as_ada: Any, ada: Any) -> None:
+def test_few_items_carry_a_badge_and_what_is_undefined_a_reason(as_ada, ada) -> None:
     few = make_summaries(n=4, dataset="buoys")
     small = make_labelled_study(summaries=few, people=("anna",), judges=("one",), name="Small", researcher=ada)
     shown = text(as_ada, f"{address(small)}?view=judges")
@@ -100,7 +100,7 @@ def test_few_items_carry_a_badge_and_what_is_undefined_a_reason(as_ada: Any, ada
     assert "No item has labels from two annotators" in shown
 
 
-def test_without_labels_the_page_says_what_to_do(login: Any) -> None:
+def test_without_labels_the_page_says_what_to_do(login) -> None:
     rita = make_user("rita", "researcher")
     client = login(rita)
     assert "manage.py import_labels" in text(client, ALL)
@@ -108,14 +108,14 @@ def test_without_labels_the_page_says_what_to_do(login: Any) -> None:
     assert "Figures appear with the first labels" in text(client, address(empty))
 
 
-def test_without_judges_the_people_are_shown_alone(as_ada: Any, ada: Any) -> None:
+def test_without_judges_the_people_are_shown_alone(as_ada, ada) -> None:
     alone = make_labelled_study(summaries=make_summaries(dataset="buoys"), judges=(), name="Alone", researcher=ada)
     assert "People agree on" in text(as_ada, address(alone))
     shown = text(as_ada, f"{address(alone)}?view=judges")
     assert "“manage.py run_judge” runs the offline judge" in shown
 
 
-def test_filters_change_the_figures_and_stand_in_the_caption(as_ada: Any, study: Study) -> None:
+def test_filters_change_the_figures_and_stand_in_the_caption(as_ada, study: Study) -> None:
     shown = text(as_ada, f"{address(study)}?summarizer=alpha&annotator={Annotator.objects.get(label='anna').uid}")
     assert "18 items" in shown
     assert "filter: alpha, anna" in " ".join(shown.split())
@@ -125,14 +125,14 @@ def test_filters_change_the_figures_and_stand_in_the_caption(as_ada: Any, study:
     assert "the label most annotators gave" in text(as_ada, f"{address(study)}?view=judges&reference=majority")
 
 
-def test_a_filter_keeps_the_order_of_every_table(as_ada: Any, study: Study) -> None:
+def test_a_filter_keeps_the_order_of_every_table(as_ada, study: Study) -> None:
     orders = {"judges-sort": "-pearson", "pairs-sort": "-n", "without-sort": "without"}
     shown = text(as_ada, f"{address(study)}?{urlencode(orders)}")
     form = shown[shown.index('id="look"') : shown.index("</form>", shown.index('id="look"'))]
     assert dict(re.findall(r'<input type="hidden" name="(\S+)" value="(\S*)">', form)) == orders
 
 
-def test_judges_are_taken_by_their_labels_or_by_what_they_expect(as_ada: Any, study: Study) -> None:
+def test_judges_are_taken_by_their_labels_or_by_what_they_expect(as_ada, study: Study) -> None:
     assert "Judges scored by" not in text(as_ada, address(study))
     Verdict.objects.filter(judge__name="strict", coverage="partial").update(p_partial=0.3, p_full=0.1)
     forget_all()
@@ -158,12 +158,12 @@ def test_judges_are_taken_by_their_labels_or_by_what_they_expect(as_ada: Any, st
     assert json_of("report", "judges", "--study", study.name, "--score", "expected") == found["expected"]["judges"]
 
 
-def test_htmx_gets_the_figures_without_the_frame(as_ada: Any, study: Study) -> None:
+def test_htmx_gets_the_figures_without_the_frame(as_ada, study: Study) -> None:
     part = as_ada.get(address(study), headers={"HX-Request": "true"}).content.decode()
     assert part.strip().startswith('<div id="figures" class="figures">')
 
 
-def test_rows_behind_a_figure_are_sorted_by_dispute(as_ada: Any, study: Study) -> None:
+def test_rows_behind_a_figure_are_sorted_by_dispute(as_ada, study: Study) -> None:
     response = as_ada.get(address(study, "-rows"))
     disputes = [row.dispute for row in response.context["rows"]]
     assert disputes == sorted(disputes, reverse=True)
@@ -171,7 +171,7 @@ def test_rows_behind_a_figure_are_sorted_by_dispute(as_ada: Any, study: Study) -
     assert "The ferry leaves at six" in response.content.decode()
 
 
-def test_a_cell_of_a_confusion_matrix_leads_to_its_rows(as_ada: Any, study: Study) -> None:
+def test_a_cell_of_a_confusion_matrix_leads_to_its_rows(as_ada, study: Study) -> None:
     judge = Judge.objects.get(name="kind")
     found = json.loads(as_ada.get(address(study, "-file", "figures.json")).content)
     confusion = next(row for row in found["judges"] if row["judge"] == "kind")["confusion"]
@@ -187,7 +187,7 @@ def test_a_cell_of_a_confusion_matrix_leads_to_its_rows(as_ada: Any, study: Stud
     assert all(len({one.label for one in row.answers if one.name != "strict"}) > 1 for row in apart)
 
 
-def test_a_pair_of_people_leads_to_the_rows_on_which_they_differ(as_ada: Any, study: Study) -> None:
+def test_a_pair_of_people_leads_to_the_rows_on_which_they_differ(as_ada, study: Study) -> None:
     sheet = as_ada.get(address(study)).context["sheet"]
     pair = sheet.table("pairs").rows[0]
     [of_first] = [row for row in sheet.table("matrix").rows if row.names[0] == pair.names[0]]
@@ -197,7 +197,7 @@ def test_a_pair_of_people_leads_to_the_rows_on_which_they_differ(as_ada: Any, st
     assert cell.value == pair.value("randolph")
 
 
-def test_pages_of_rows_can_be_turned(as_ada: Any, ada: Any) -> None:
+def test_pages_of_rows_can_be_turned(as_ada, ada) -> None:
     many = make_summaries(n=20, dataset="buoys")
     large = make_labelled_study(summaries=many, name="Large", researcher=ada, noise=0.9)
     first = as_ada.get(address(large, "-rows"))
@@ -214,14 +214,14 @@ def test_pages_of_rows_can_be_turned(as_ada: Any, ada: Any) -> None:
         *("confusion-1.csv", "differences.csv", "bias-summarizers.csv", "bias-length.csv", "ranking.csv"),
     ],
 )
-def test_every_table_downloads_as_csv(as_ada: Any, study: Study, name: str) -> None:
+def test_every_table_downloads_as_csv(as_ada, study: Study, name: str) -> None:
     response = as_ada.get(address(study, "-file", name))
     rows = list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))
     assert len(rows) > 1
     assert all(None not in row for row in rows)
 
 
-def test_what_is_undefined_is_empty_with_a_reason_in_csv(as_ada: Any, study: Study) -> None:
+def test_what_is_undefined_is_empty_with_a_reason_in_csv(as_ada, study: Study) -> None:
     response = as_ada.get(address(study, "-file", "figures.csv"))
     rows = list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))
     cost = next(row for row in rows if row["figure"] == "cost" and row["row"] == "kind")
@@ -230,23 +230,23 @@ def test_what_is_undefined_is_empty_with_a_reason_in_csv(as_ada: Any, study: Stu
 
 @pytest.mark.parametrize("stem", ["forest", "scatter", "difference"])
 @pytest.mark.parametrize("file_format", ["svg", "png", "pdf"])
-def test_every_chart_downloads(as_ada: Any, study: Study, stem: str, file_format: str) -> None:
+def test_every_chart_downloads(as_ada, study: Study, stem: str, file_format: str) -> None:
     response = as_ada.get(address(study, "-file", f"{stem}.{file_format}"))
     assert response.status_code == 200
     assert response.content.startswith({"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF"}[file_format])
 
 
 @pytest.mark.parametrize("name", ["nothing.csv", "forest.gif", "x", "judges.json"])
-def test_an_unknown_file_is_not_found(as_ada: Any, study: Study, name: str) -> None:
+def test_an_unknown_file_is_not_found(as_ada, study: Study, name: str) -> None:
     assert as_ada.get(address(study, "-file", name)).status_code == 404
 
 
-def test_looking_records_that_insights_were_seen(as_ada: Any, study: Study, ada: Any) -> None:
+def test_looking_records_that_insights_were_seen(as_ada, study: Study, ada) -> None:
     text(as_ada, address(study))
     assert list(Exposure.objects.values_list("user", "haystack__key", "reason")) == [(ada.pk, "ferries", "page")]
 
 
-def test_a_new_label_or_verdict_shows_at_once(as_ada: Any, study: Study) -> None:
+def test_a_new_label_or_verdict_shows_at_once(as_ada, study: Study) -> None:
     first = text(as_ada, f"{address(study)}?view=judges")
     Verdict.objects.filter(judge__name="kind").delete()
     second = text(as_ada, f"{address(study)}?view=judges")
@@ -254,7 +254,7 @@ def test_a_new_label_or_verdict_shows_at_once(as_ada: Any, study: Study) -> None
     assert "kind</a>" not in second
 
 
-def test_a_judge_asked_again_is_compared_with_itself(as_ada: Any, study: Study, now: Any) -> None:
+def test_a_judge_asked_again_is_compared_with_itself(as_ada, study: Study, now) -> None:
     first = list(Verdict.objects.filter(judge__name="kind"))
     for place, verdict in enumerate(first):
         same = place % 4 != 0
@@ -276,7 +276,7 @@ def test_a_judge_asked_again_is_compared_with_itself(as_ada: Any, study: Study, 
     assert found["consistency"][0]["percent"] == row.number("percent")
 
 
-def test_a_model_judge_costs_what_its_calls_cost(as_ada: Any, study: Study, now: Any) -> None:
+def test_a_model_judge_costs_what_its_calls_cost(as_ada, study: Study, now) -> None:
     judge = Judge.objects.get(name="kind")
     Judge.objects.filter(pk=judge.pk).update(kind="openai")
     run = JudgeRun.objects.create(judge=judge, created_at=now)
@@ -294,7 +294,7 @@ def test_a_model_judge_costs_what_its_calls_cost(as_ada: Any, study: Study, now:
     )
     forget_all()  # nothing but this test changes the kind of a judge
 
-    def cost() -> Any:
+    def cost():
         rows = rows_shown(as_ada, address(study), "judges")
         return next(row.value("cost") for row in rows if row.names[0] == "kind")
 
@@ -305,14 +305,12 @@ def test_a_model_judge_costs_what_its_calls_cost(as_ada: Any, study: Study, now:
     assert cost().value == 3
 
 
-def test_labels_imported_for_everybody_are_read_by_every_researcher(login: Any) -> None:
+def test_labels_imported_for_everybody_are_read_by_every_researcher(login) -> None:
     make_labelled_study(summaries=make_summaries(dataset="buoys"), name="Buoys")
     assert "36 insights of summaries" in text(login(make_user("rita", "researcher")), ALL)
 
 
-def test_labels_of_several_studies_are_listed_and_never_mixed(
-    as_ada: Any, study: Study, ada: Any, login: Any
-) -> None:
+def test_labels_of_several_studies_are_listed_and_never_mixed(as_ada, study: Study, ada, login) -> None:
     boats = make_labelled_study(summaries=make_summaries(n=6, dataset="boats"), name="Boats", researcher=ada)
     shown = text(as_ada, ALL)
     for one, n_items in ((study, 36), (boats, 18)):
@@ -327,7 +325,7 @@ def test_labels_of_several_studies_are_listed_and_never_mixed(
     assert as_ada.get(f"{ALL}?dataset=nothing").status_code == 404
 
 
-def test_a_data_set_with_several_studies_is_one_comparison(as_ada: Any, study: Study, ada: Any) -> None:
+def test_a_data_set_with_several_studies_is_one_comparison(as_ada, study: Study, ada) -> None:
     again = make_labelled_study(
         summaries=list(Summary.objects.all()), people=("dora",), judges=(), name="Again", researcher=ada
     )
@@ -338,7 +336,7 @@ def test_a_data_set_with_several_studies_is_one_comparison(as_ada: Any, study: S
     assert again.name in text(as_ada, ALL)
 
 
-def test_the_list_holds_only_what_one_may_see(study: Study, ada: Any, eve: Any, as_eve: Any, login: Any) -> None:
+def test_the_list_holds_only_what_one_may_see(study: Study, ada, eve, as_eve, login) -> None:
     others = text(login(make_user("rita", "researcher")), ALL)
     assert study.name not in others
     assert "No labels yet" in others
@@ -347,12 +345,12 @@ def test_the_list_holds_only_what_one_may_see(study: Study, ada: Any, eve: Any, 
     assert as_eve.get(address(study, "-file", "figures.json")).status_code == 200
 
 
-def test_a_writing_study_has_its_scores_there(as_ada: Any, ada: Any) -> None:
+def test_a_writing_study_has_its_scores_there(as_ada, ada) -> None:
     writing = make_writing_study(researcher=ada)
     assert "No session has begun yet" in as_ada.get(address(writing), follow=True).text
 
 
-def test_labels_made_elsewhere_have_the_same_page(as_ada: Any, tmp_path: Any, ada: Any) -> None:
+def test_labels_made_elsewhere_have_the_same_page(as_ada, tmp_path, ada) -> None:
     rows = ["annotator,item,label"]
     rows += [f"{who},item-{n},{'good' if n % 3 else 'bad'}" for n in range(12) for who in ("a", "b")]
     rows += ["c,item-1,bad"]
@@ -365,7 +363,7 @@ def test_labels_made_elsewhere_have_the_same_page(as_ada: Any, tmp_path: Any, ad
     assert "item-1" in text(as_ada, address(study, "-rows"))
 
 
-def test_rows_lead_to_summaries_of_systems_and_name_those_of_sessions(as_ada: Any, study: Study) -> None:
+def test_rows_lead_to_summaries_of_systems_and_name_those_of_sessions(as_ada, study: Study) -> None:
     shown = text(as_ada, address(study, "-rows"))
     assert "/corpora/summaries/" in shown
     for summary in Summary.objects.all():
@@ -376,7 +374,7 @@ def test_rows_lead_to_summaries_of_systems_and_name_those_of_sessions(as_ada: An
     assert "alpha" in shown
 
 
-def test_the_page_takes_the_same_queries_whatever_the_size(as_ada: Any, study: Study, ada: Any) -> None:
+def test_the_page_takes_the_same_queries_whatever_the_size(as_ada, study: Study, ada) -> None:
     for_page = 17
     assert cost_of(as_ada, address(study)) == for_page
     many = ("anna", "bert", "cora", "dora", "emil")

@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group
@@ -31,7 +30,7 @@ WIDE = {"bias": "50", "spread": "50", "concordance": "50"}
 
 
 @pytest.fixture
-def study(ada: Any) -> Study:
+def study(ada) -> Study:
     """Six subtopics with four systems each, on two of which people see more than a coin would."""
     summaries = make_summaries(n=24, summarizers=SYSTEMS)
     return make_labelled_study(summaries=summaries, judges=("owl", "crow"), researcher=ada, noise=0.2)
@@ -41,13 +40,13 @@ def address(study: Study, *name: str) -> str:
     return reverse(f"annotation:study-approvals{'-file' if name else ''}", args=[study.uid, *name])
 
 
-def shown(client: Client, url: str, **query: Any) -> str:
+def shown(client: Client, url: str, **query) -> str:
     answer = client.get(url, query)
     assert answer.status_code == 200
     return flat(re.sub(r"<[^>]+>", " ", answer.content.decode()))
 
 
-def report(*arguments: str) -> Any:
+def report(*arguments: str):
     return json_of("report", "approval", *arguments)
 
 
@@ -55,12 +54,12 @@ def uid(name: str) -> str:
     return str(Judge.objects.get(name=name).uid)
 
 
-def record(client: Client, study: Study, judge: str, **more: Any) -> Any:
+def record(client: Client, study: Study, judge: str, **more):
     address = reverse("annotation:approval-record", args=[study.uid])
     return client.post(address, {"judge": uid(judge), **more}, follow=True)
 
 
-def test_the_page_answers_for_one_judge_and_lists_all(as_ada: Any, study: Study) -> None:
+def test_the_page_answers_for_one_judge_and_lists_all(as_ada, study: Study) -> None:
     page = shown(as_ada, address(study), judge=uid("owl"))
     assert "Bias: judge − people, mean over subtopics" in page
     assert re.search(r"owl is (not )?safe for absolute scores|whether owl is safe for absolute scores", page)
@@ -69,7 +68,7 @@ def test_the_page_answers_for_one_judge_and_lists_all(as_ada: Any, study: Study)
     assert Exposure.objects.filter(user__username="ada").exists()
 
 
-def test_page_files_and_report_have_the_same_figures(as_ada: Any, study: Study) -> None:
+def test_page_files_and_report_have_the_same_figures(as_ada, study: Study) -> None:
     as_file = json.loads(as_ada.get(address(study, "figures.json")).getvalue())
     printed = report("--study", study.name)
     assert as_file["approvals"] == printed["approvals"]
@@ -90,7 +89,7 @@ def test_page_files_and_report_have_the_same_figures(as_ada: Any, study: Study) 
     assert r"\label{tab:ferry-links-parts}" in card
 
 
-def test_biases_by_domain_are_compared(as_ada: Any, study: Study) -> None:
+def test_biases_by_domain_are_compared(as_ada, study: Study) -> None:
     here = Summary.objects.order_by("pk")[0].haystack
     here.domain = "ferries"
     here.save()
@@ -113,7 +112,7 @@ def test_a_report_on_a_judge_that_is_not_there_names_those_that_are(study: Study
         report("--study", study.name, "--bias", "-3")
 
 
-def test_thresholds_come_from_the_address_and_nonsense_is_passed_over(as_ada: Any, study: Study) -> None:
+def test_thresholds_come_from_the_address_and_nonsense_is_passed_over(as_ada, study: Study) -> None:
     wide = shown(as_ada, address(study), judge=uid("owl"), **WIDE)
     assert "owl is safe for absolute scores: it is within 50 points" in wide
     odd = shown(as_ada, address(study), judge="nobody", bias="nan", spread="<script>", concordance="-1")
@@ -142,7 +141,7 @@ def test_a_judge_that_repeats_people_is_safe_and_an_opposite_one_is_not(study: S
     assert found["contrary"]["ranking"]["verdict"] == "not safe"
 
 
-def test_a_jury_counts_as_fewer_votes_than_it_has_members(as_ada: Any, study: Study) -> None:
+def test_a_jury_counts_as_fewer_votes_than_it_has_members(as_ada, study: Study) -> None:
     members = [uid("owl"), uid("crow")]
     jury = Judge.objects.create(
         name="both",
@@ -170,7 +169,7 @@ def test_a_jury_counts_as_fewer_votes_than_it_has_members(as_ada: Any, study: St
 # On record
 
 
-def test_an_approval_on_record_is_shown_with_who_and_when_in_the_audit_log(as_ada: Any, study: Study) -> None:
+def test_an_approval_on_record_is_shown_with_who_and_when_in_the_audit_log(as_ada, study: Study) -> None:
     assert "Not recorded yet" in shown(as_ada, address(study), judge=uid("owl"), **WIDE)
     assert "The result is on record" in record(as_ada, study, "owl", **WIDE).text
     made = JudgeApproval.objects.get()
@@ -184,14 +183,14 @@ def test_an_approval_on_record_is_shown_with_who_and_when_in_the_audit_log(as_ad
     assert JudgeApproval.objects.count() == 2
 
 
-def test_beside_figures_of_some_of_the_labels_nothing_is_recorded(as_ada: Any, study: Study) -> None:
+def test_beside_figures_of_some_of_the_labels_nothing_is_recorded(as_ada, study: Study) -> None:
     imitate(study, "echo")
     button, wide = "Record this result", {"judge": uid("echo"), **WIDE}
     assert button in shown(as_ada, address(study), **wide)
     assert button not in shown(as_ada, address(study), **wide, score="expected")
 
 
-def test_not_enough_data_cannot_be_recorded(as_ada: Any, study: Study) -> None:
+def test_not_enough_data_cannot_be_recorded(as_ada, study: Study) -> None:
     Subtopic.objects.filter(number__gt=2).delete()
     page = shown(as_ada, address(study), judge=uid("owl"))
     assert "There is not enough data to say whether owl is safe" in page
@@ -201,14 +200,14 @@ def test_not_enough_data_cannot_be_recorded(as_ada: Any, study: Study) -> None:
     assert not JudgeApproval.objects.exists()
 
 
-def test_the_page_opens_with_the_best_judge_and_not_with_the_first_by_name(as_ada: Any, study: Study) -> None:
+def test_the_page_opens_with_the_best_judge_and_not_with_the_first_by_name(as_ada, study: Study) -> None:
     imitate(study, "zebra")
     CoverageLabel.objects.filter(study=study).exclude(annotator__label="anna").delete()
     assert "zebra is safe for absolute scores" in shown(as_ada, address(study))
     assert "crow is safe" not in shown(as_ada, address(study))
 
 
-def test_a_judge_is_tested_where_most_of_what_it_judged_is_labelled(as_ada: Any, study: Study, ada: Any) -> None:
+def test_a_judge_is_tested_where_most_of_what_it_judged_is_labelled(as_ada, study: Study, ada) -> None:
     board = as_ada.get(reverse("annotation:leaderboard"), {"judge": uid("owl")}).text
     test = reverse("annotation:approval-test", args=[uid("owl")])
     assert f'href="{test}">Test owl' in flat(board)
@@ -221,14 +220,14 @@ def test_a_judge_is_tested_where_most_of_what_it_judged_is_labelled(as_ada: Any,
 
 
 @pytest.mark.parametrize("page", ["licences/?dataset=ferries&judge=x", "studies/{uid}/licences/files/x.json"])
-def test_addresses_of_before_lead_on(as_ada: Any, study: Study, page: str) -> None:
+def test_addresses_of_before_lead_on(as_ada, study: Study, page: str) -> None:
     old = f"/{page.format(uid=study.uid)}"
     answer = as_ada.get(old)
     assert (answer.status_code, answer["Location"]) == (301, old.replace("licences", "approvals"))
 
 
 def test_an_approval_on_labels_that_one_may_not_see_is_named_without_a_link(
-    as_ada: Any, study: Study, login: Any, django_user_model: Any
+    as_ada, study: Study, login, django_user_model
 ) -> None:
     url = reverse("annotation:approval-record-dataset")
     assert as_ada.post(url, {"dataset": "ferries", "judge": uid("owl"), **WIDE}).status_code == 302
@@ -241,16 +240,14 @@ def test_an_approval_on_labels_that_one_may_not_see_is_named_without_a_link(
         assert (here in page) is is_linked
 
 
-def test_a_stranger_sees_and_records_nothing(study: Study, dot: Any, ben: Any, login: Any) -> None:
+def test_a_stranger_sees_and_records_nothing(study: Study, dot, ben, login) -> None:
     for person, status in ((dot, 403), (ben, 403)):
         assert login(person).get(address(study)).status_code == status
         assert record(login(person), study, "owl").status_code == status
     assert not JudgeApproval.objects.exists()
 
 
-def test_an_approval_expires_with_the_version_of_the_judge_and_leaderboards_say_why(
-    as_ada: Any, study: Study
-) -> None:
+def test_an_approval_expires_with_the_version_of_the_judge_and_leaderboards_say_why(as_ada, study: Study) -> None:
     first, leaderboard = imitate(study, "echo"), reverse("annotation:leaderboard")
     page = {"judge": str(first.uid)}
     assert "No judge is approved for these data yet. Test echo" in shown(as_ada, leaderboard, **page)
@@ -277,7 +274,7 @@ def test_an_approval_expires_with_the_version_of_the_judge_and_leaderboards_say_
     assert re.search(r"echo v2 was tested on \S+: \D+ for absolute scores", anew), "the newer test is told"
 
 
-def test_the_approvals_of_a_dataset_are_on_a_page_of_their_own(as_ada: Any, study: Study) -> None:
+def test_the_approvals_of_a_dataset_are_on_a_page_of_their_own(as_ada, study: Study) -> None:
     page = reverse("annotation:approvals")
     assert "owl" in shown(as_ada, page, dataset="ferries")
     assert as_ada.get(page, {"dataset": "elsewhere"}).status_code == 404
@@ -294,9 +291,7 @@ def test_the_approvals_of_a_dataset_are_on_a_page_of_their_own(as_ada: Any, stud
     assert json.loads(file.getvalue())["n_annotators"] == 3
 
 
-def test_an_approval_expires_and_loses_its_figures_with_labels_that_are_removed(
-    as_ada: Any, study: Study, ada: Any
-) -> None:
+def test_an_approval_expires_and_loses_its_figures_with_labels_that_are_removed(as_ada, study: Study, ada) -> None:
     elsewhere = make_labelled_study(
         summaries=list(Summary.objects.all()), judges=(), researcher=ada, name="elsewhere", people=("emil", "fay")
     )
@@ -313,7 +308,7 @@ def test_an_approval_expires_and_loses_its_figures_with_labels_that_are_removed(
     assert "It does not hold any more" not in shown(as_ada, address(study), judge=uid("owl"))
 
 
-def test_what_is_said_of_judges_stands_in_files_and_on_the_console(as_ada: Any, study: Study) -> None:
+def test_what_is_said_of_judges_stands_in_files_and_on_the_console(as_ada, study: Study) -> None:
     says = "owl is not approved: no test of it against people is on record."
     name = "annotation:study-figures-file"
     files = ("figures.json", "figures.csv", "judge_approvals.csv", "judges.csv", "judges.tex")
@@ -324,7 +319,7 @@ def test_what_is_said_of_judges_stands_in_files_and_on_the_console(as_ada: Any, 
 
 
 def test_what_a_test_found_stands_in_the_banner_before_it_is_recorded(
-    as_ada: Any, study: Study, login: Any, django_user_model: Any
+    as_ada, study: Study, login, django_user_model
 ) -> None:
     imitate(study, "echo")
     CoverageLabel.objects.filter(study=study).exclude(annotator__label="anna").delete()
@@ -352,7 +347,7 @@ def test_what_a_test_found_stands_in_the_banner_before_it_is_recorded(
     assert "echo is approved: safe for absolute scores and for ranking" in shown(as_ada, agreement)
 
 
-def test_all_judges_of_a_page_take_one_query(study: Study, ada: Any, django_assert_num_queries: Any) -> None:
+def test_all_judges_of_a_page_take_one_query(study: Study, ada, django_assert_num_queries) -> None:
     ferries = Judged((uid("owl"), Judge.objects.get(name="crow").pk), others=("jay", "jay v2"))
     for version in (1, 2):
         Judge.objects.create(

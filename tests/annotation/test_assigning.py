@@ -40,7 +40,7 @@ MATERIAL = Material(
 )
 
 
-def codes(study: Study, person: Any, number: int = 1) -> set[Code]:
+def codes(study: Study, person, number: int = 1) -> set[Code]:
     table = assigning.eligibility(study)
     subtopic = study.writing_plan.subtopics.get(number=number)
     return {obstacle.code for obstacle in table.obstacles[annotator_of(person).pk, subtopic.pk]}
@@ -76,9 +76,7 @@ def test_a_set_without_documents_says_why() -> None:
 
 
 @pytest.mark.every_database
-def test_documents_are_shuffled_once_by_a_stored_seed_and_keep_their_numbers(
-    ben: Any, ada: Any, now: datetime
-) -> None:
+def test_documents_are_shuffled_once_by_a_stored_seed_and_keep_their_numbers(ben, ada, now: datetime) -> None:
     haystack = make_haystack(n_documents=20, golds=[[list(range(1, 21))]])
     study = make_writing_study(haystack=haystack, annotators=[ben])
     (assignment,) = assigning.assign(study=study, by=ada, now=now)
@@ -89,7 +87,7 @@ def test_documents_are_shuffled_once_by_a_stored_seed_and_keep_their_numbers(
     assert assignment.ceiling["recall"] == 1.0
 
 
-def test_two_studies_with_one_seed_deal_alike(ben: Any, cleo: Any, dot: Any) -> None:
+def test_two_studies_with_one_seed_deal_alike(ben, cleo, dot) -> None:
     haystack = make_haystack(golds=[[[1]], [[2]], [[3]], [[4]]])
     people = [ben, cleo, dot]
     one = make_writing_study(haystack=haystack, name="one", annotators=people, allow_second_on_haystack=True)
@@ -101,7 +99,7 @@ def test_two_studies_with_one_seed_deal_alike(ben: Any, cleo: Any, dot: Any) -> 
 
 @pytest.mark.parametrize("reason", [reason for reason in Exposure.Reason if reason != "writing"])
 def test_whoever_has_seen_insights_gets_no_task_and_the_reason_is_said(
-    ben: Any, cleo: Any, ada: Any, now: datetime, reason: str
+    ben, cleo, ada, now: datetime, reason: str
 ) -> None:
     study = make_writing_study(annotators=[ben, cleo])
     haystack = study.writing_plan.subtopics.first().haystack
@@ -111,7 +109,7 @@ def test_whoever_has_seen_insights_gets_no_task_and_the_reason_is_said(
     assert {assignment.annotator.user for assignment in made} == {cleo}
 
 
-def test_reading_the_insights_of_another_haystack_does_no_harm(ben: Any, now: datetime) -> None:
+def test_reading_the_insights_of_another_haystack_does_no_harm(ben, now: datetime) -> None:
     study = make_writing_study(annotators=[ben])
     record_exposure(user=ben, haystack=make_haystack(key="other"), reason="linking", now=now)
     assert codes(study, ben) == set()
@@ -120,7 +118,7 @@ def test_reading_the_insights_of_another_haystack_does_no_harm(ben: Any, now: da
     assert codes(study, ben) == {Code.SECOND_ON_HAYSTACK}
 
 
-def test_a_research_role_bars_from_writing_however_it_was_given(ben: Any, cleo: Any, dot: Any) -> None:
+def test_a_research_role_bars_from_writing_however_it_was_given(ben, cleo, dot) -> None:
     study = make_writing_study(annotators=[ben, cleo, dot])
     ben.groups.add(Group.objects.get(name="researcher"))
     cleo.is_superuser = True
@@ -130,7 +128,7 @@ def test_a_research_role_bars_from_writing_however_it_was_given(ben: Any, cleo: 
     assert codes(study, dot) == set()
 
 
-def test_nobody_writes_twice_on_one_haystack_unless_the_study_allows_it(ben: Any, ada: Any, now: datetime) -> None:
+def test_nobody_writes_twice_on_one_haystack_unless_the_study_allows_it(ben, ada, now: datetime) -> None:
     haystack = make_haystack()
     strict = make_writing_study(haystack=haystack, name="strict", annotators=[ben])
     assert len(assigning.assign(study=strict, by=ada, now=now)) == 1
@@ -142,7 +140,7 @@ def test_nobody_writes_twice_on_one_haystack_unless_the_study_allows_it(ben: Any
     assert Assignment.objects.filter(annotator__user=ben).values("subtopic").distinct().count() == 2
 
 
-def test_a_voided_session_still_means_that_somebody_has_written(ben: Any, now: datetime) -> None:
+def test_a_voided_session_still_means_that_somebody_has_written(ben, now: datetime) -> None:
     study = make_writing_study(annotators=[ben])
     task = make_assignment(study=study, annotator=ben, state="withdrawn")
     make_session(assignment=task, state="voided")
@@ -150,7 +148,7 @@ def test_a_voided_session_still_means_that_somebody_has_written(ben: Any, now: d
     assert codes(study, ben, number=2) == {Code.SECOND_ON_HAYSTACK}
 
 
-def test_inactive_people_and_those_who_left_get_nothing(ben: Any, cleo: Any, now: datetime) -> None:
+def test_inactive_people_and_those_who_left_get_nothing(ben, cleo, now: datetime) -> None:
     study = make_writing_study(annotators=[ben, cleo])
     Annotator.objects.filter(user=ben).update(is_active=False)
     Membership.objects.filter(annotator__user=cleo).update(left_at=now)
@@ -161,9 +159,7 @@ def test_inactive_people_and_those_who_left_get_nothing(ben: Any, cleo: Any, now
     assert refused.value.codes == {Code.NOT_MEMBER}
 
 
-def test_one_person_can_be_given_one_subtopic_by_hand_under_the_same_rule(
-    ben: Any, ada: Any, now: datetime
-) -> None:
+def test_one_person_can_be_given_one_subtopic_by_hand_under_the_same_rule(ben, ada, now: datetime) -> None:
     study = make_writing_study(annotators=[ben])
     first, second = study.writing_plan.subtopics.order_by("number")
     task = assigning.assign_one(study=study, annotator=annotator_of(ben), subtopic=second, by=ada, now=now)
@@ -177,7 +173,7 @@ def test_one_person_can_be_given_one_subtopic_by_hand_under_the_same_rule(
     assert refused.value.codes == {Code.NOT_IN_STUDY}
 
 
-def test_a_withdrawn_task_can_go_to_somebody_else_and_back(ben: Any, cleo: Any, ada: Any, now: datetime) -> None:
+def test_a_withdrawn_task_can_go_to_somebody_else_and_back(ben, cleo, ada, now: datetime) -> None:
     study = make_writing_study(annotators=[ben, cleo])
     task = make_assignment(study=study, annotator=ben)
     other = assigning.reassign(assignment=task, to=annotator_of(cleo), reason="on leave", by=ada, now=now)
@@ -187,7 +183,7 @@ def test_a_withdrawn_task_can_go_to_somebody_else_and_back(ben: Any, cleo: Any, 
     assert codes(study, ben) == set()
 
 
-def test_a_refused_reassignment_leaves_the_task_where_it_was(ben: Any, cleo: Any, ada: Any, now: datetime) -> None:
+def test_a_refused_reassignment_leaves_the_task_where_it_was(ben, cleo, ada, now: datetime) -> None:
     task = make_assignment(study=make_writing_study(annotators=[ben, cleo]), annotator=ben)
     record_exposure(user=cleo, haystack=task.haystack, reason="page", now=now)
     with pytest.raises(NotEligible):
@@ -198,13 +194,13 @@ def test_a_refused_reassignment_leaves_the_task_where_it_was(ben: Any, cleo: Any
 
 @pytest.mark.every_database
 @pytest.mark.parametrize("state", ["started", "done"])
-def test_work_that_has_begun_is_not_taken_back(ben: Any, ada: Any, now: datetime, state: str) -> None:
+def test_work_that_has_begun_is_not_taken_back(ben, ada, now: datetime, state: str) -> None:
     task = make_assignment(annotator=ben, state=state)
     with pytest.raises(assigning.NotWithdrawable):
         assigning.withdraw(assignment=task, reason="", by=ada, now=now)
 
 
-def test_the_rule_is_asked_again_when_a_session_starts(ben: Any, now: datetime) -> None:
+def test_the_rule_is_asked_again_when_a_session_starts(ben, now: datetime) -> None:
     task = make_assignment(annotator=ben)
     assigning.ensure_still_eligible(assignment=task, now=now)
     record_exposure(user=ben, haystack=task.haystack, reason="linking", now=now)
@@ -213,14 +209,14 @@ def test_the_rule_is_asked_again_when_a_session_starts(ben: Any, now: datetime) 
     assert refused.value.codes == {Code.EXPOSED}
 
 
-def test_a_task_never_stands_in_its_own_way_even_after_it_began(ben: Any, now: datetime) -> None:
+def test_a_task_never_stands_in_its_own_way_even_after_it_began(ben, now: datetime) -> None:
     task = make_assignment(annotator=ben, state="started")
     make_session(assignment=task, state="running")
     record_exposure(user=ben, haystack=task.haystack, reason="writing", now=now)
     assigning.ensure_still_eligible(assignment=Assignment.objects.get(pk=task.pk), now=now)
 
 
-def test_of_two_waiting_tasks_on_a_haystack_the_first_to_start_blocks_the_other(ben: Any, now: datetime) -> None:
+def test_of_two_waiting_tasks_on_a_haystack_the_first_to_start_blocks_the_other(ben, now: datetime) -> None:
     first = make_assignment(annotator=ben)
     study = first.study
     second = make_assignment(study=study, annotator=ben, subtopic=study.writing_plan.subtopics.get(number=2))
@@ -231,7 +227,7 @@ def test_of_two_waiting_tasks_on_a_haystack_the_first_to_start_blocks_the_other(
     assert refused.value.codes == {Code.SECOND_ON_HAYSTACK}
 
 
-def test_a_closed_study_a_withdrawn_task_and_missing_consent_stop_a_start(ben: Any, now: datetime) -> None:
+def test_a_closed_study_a_withdrawn_task_and_missing_consent_stop_a_start(ben, now: datetime) -> None:
     task = make_assignment(annotator=ben, state="withdrawn", with_consent=False)
     consent.ensure_default_consent(now=now)
     Study.objects.update(state="closed")
@@ -240,7 +236,7 @@ def test_a_closed_study_a_withdrawn_task_and_missing_consent_stop_a_start(ben: A
     assert refused.value.codes == {Code.WITHDRAWN, Code.STUDY_CLOSED, Code.NO_CONSENT}
 
 
-def test_practice_comes_first_where_there_is_a_practice_corpus(ben: Any, now: datetime) -> None:
+def test_practice_comes_first_where_there_is_a_practice_corpus(ben, now: datetime) -> None:
     task = make_assignment(annotator=ben)
     make_haystack(key="tryout", is_practice=True)
     with pytest.raises(NotEligible) as refused:
@@ -253,7 +249,7 @@ def test_practice_comes_first_where_there_is_a_practice_corpus(ben: Any, now: da
     assigning.ensure_still_eligible(assignment=task, now=now)
 
 
-def test_a_practice_task_shows_what_three_minutes_suffice_to_read(ben: Any, now: datetime) -> None:
+def test_a_practice_task_shows_what_three_minutes_suffice_to_read(ben, now: datetime) -> None:
     assert assigning.practice_assignment(annotator=annotator_of(ben), now=now) is None
     make_haystack(
         key="tryout", is_practice=True, n_documents=8, words_per_document=200, golds=[[list(range(1, 9))]]
@@ -261,7 +257,7 @@ def test_a_practice_task_shows_what_three_minutes_suffice_to_read(ben: Any, now:
     assert assigning.practice_assignment(annotator=annotator_of(ben), now=now).n_words == 400
 
 
-def test_a_ranking_study_shows_what_the_retriever_found(ben: Any, ada: Any, now: datetime) -> None:
+def test_a_ranking_study_shows_what_the_retriever_found(ben, ada, now: datetime) -> None:
     study = make_writing_study(
         annotators=[ben], setting="ranking", retriever="bm25", token_budget=100, sessions_per_subtopic=1
     )
@@ -271,20 +267,18 @@ def test_a_ranking_study_shows_what_the_retriever_found(ben: Any, ada: Any, now:
     assert sorted(task.document_numbers) == [5, 6]
 
 
-def test_what_is_missing_is_said_per_subtopic(ben: Any) -> None:
+def test_what_is_missing_is_said_per_subtopic(ben) -> None:
     proposal = assigning.propose(make_writing_study(annotators=[ben], sessions_per_subtopic=2))
     assert len(proposal.pairs) == 1
     assert sorted((row.n_wanted, row.n_have) for row in proposal.shortfalls) == [(2, 0), (2, 1)]
 
 
-def test_a_cap_on_tasks_per_person_is_kept(ben: Any, ada: Any, now: datetime) -> None:
+def test_a_cap_on_tasks_per_person_is_kept(ben, ada, now: datetime) -> None:
     study = make_writing_study(annotators=[ben], allow_second_on_haystack=True)
     assert len(assigning.assign(study=study, by=ada, now=now, max_tasks=1)) == 1
 
 
-def test_assigning_asks_as_many_questions_for_twenty_people_as_for_two(
-    ben: Any, django_assert_max_num_queries: Any
-) -> None:
+def test_assigning_asks_as_many_questions_for_twenty_people_as_for_two(ben, django_assert_max_num_queries) -> None:
     study = make_writing_study(annotators=[ben], allow_second_on_haystack=True, sessions_per_subtopic=20)
     for number in range(2, 21):
         person = Annotator.objects.create(label=f"Writer {number}", created_at=NOW)

@@ -29,19 +29,19 @@ def create(kind: str) -> str:
     return reverse("annotation:study-create", args=[kind])
 
 
-def form_of(kind: str, haystack: Any, *people: Any) -> dict[str, Any]:
+def form_of(kind: str, haystack, *people) -> dict[str, Any]:
     plan = {} if kind == "linking" else {"with_reasons": "on", "n_sample": "1"}
     return linking_form(haystack, *people, **plan)
 
 
-def make_texts(haystack: Any) -> None:
+def make_texts(haystack) -> None:
     for subtopic in haystack.subtopics.all():
         make_summary(subtopic=subtopic)
 
 
 @pytest.mark.parametrize("kind", ["linking", "rating"])
 def test_where_everybody_still_has_to_write_the_study_says_so_and_leads_to_their_tasks(
-    kind: str, ada: Any, as_ada: Any, ben: Any
+    kind: str, ada, as_ada, ben
 ) -> None:
     haystack = make_haystack()
     make_texts(haystack)
@@ -61,7 +61,7 @@ def test_where_everybody_still_has_to_write_the_study_says_so_and_leads_to_their
     assert address in as_ada.get(reverse("annotation:study-annotators", args=[study.uid])).text
 
 
-def test_a_study_that_the_researcher_may_not_see_is_not_named(as_ada: Any, ben: Any) -> None:
+def test_a_study_that_the_researcher_may_not_see_is_not_named(as_ada, ben) -> None:
     haystack = make_haystack()
     make_texts(haystack)
     hidden = make_writing_study(haystack=haystack, name="Hidden study", annotators=[ben])
@@ -72,7 +72,7 @@ def test_a_study_that_the_researcher_may_not_see_is_not_named(as_ada: Any, ben: 
     assert str(hidden.uid) not in page.text
 
 
-def test_tasks_and_people_are_counted_where_some_get_tasks_and_some_none(as_ada: Any, ben: Any, cleo: Any) -> None:
+def test_tasks_and_people_are_counted_where_some_get_tasks_and_some_none(as_ada, ben, cleo) -> None:
     haystack = make_haystack()
     make_texts(haystack)
     make_assignment(study=make_writing_study(haystack=haystack, annotators=[ben]), annotator=ben)
@@ -81,14 +81,14 @@ def test_tasks_and_people_are_counted_where_some_get_tasks_and_some_none(as_ada:
     assert [row.annotator.user.username for row in page.context["blocked"]] == ["ben"]
 
 
-def test_without_people_nothing_is_said_to_be_assigned(as_ada: Any) -> None:
+def test_without_people_nothing_is_said_to_be_assigned(as_ada) -> None:
     haystack = make_haystack()
     make_texts(haystack)
     page = as_ada.post(create("linking"), form_of("linking", haystack), follow=True)
     assert "The study is set up. No tasks are assigned yet." in page.text
 
 
-def test_a_writing_study_names_who_has_seen_the_insights(as_ada: Any, ben: Any, now: datetime) -> None:
+def test_a_writing_study_names_who_has_seen_the_insights(as_ada, ben, now: datetime) -> None:
     haystack = make_haystack()
     Exposure.objects.create(user=ben, haystack=haystack, reason="linking", first_at=now)
     data = writing_form(haystacks=[haystack.pk], annotators=[annotator_of(ben).pk], assign_now="on")
@@ -98,7 +98,7 @@ def test_a_writing_study_names_who_has_seen_the_insights(as_ada: Any, ben: Any, 
 
 
 def test_who_cannot_work_is_named_with_the_reason_in_every_kind(
-    ada: Any, as_ada: Any, ben: Any, cleo: Any, dot: Any, now: datetime
+    ada, as_ada, ben, cleo, dot, now: datetime
 ) -> None:
     study = make_verification_study(questions=make_questions(2), annotators=[ben], researcher=ada)
     cleo.is_active = False
@@ -121,7 +121,7 @@ def test_who_cannot_work_is_named_with_the_reason_in_every_kind(
 
 
 def test_who_comes_when_all_is_shared_out_reads_why_there_is_nothing(
-    ada: Any, as_ada: Any, ben: Any, cleo: Any, now: datetime
+    ada, as_ada, ben, cleo, now: datetime
 ) -> None:
     study = make_linking_study(annotators=[ben], researcher=ada)
     page = as_ada.post(
@@ -136,7 +136,7 @@ def test_who_comes_when_all_is_shared_out_reads_why_there_is_nothing(
 
 
 @pytest.fixture
-def writing(as_ada: Any, ben: Any) -> Study:
+def writing(as_ada, ben) -> Study:
     """One writer, who may write on one of two subtopics of a haystack."""
     haystack = make_haystack()
     data = writing_form(
@@ -156,7 +156,7 @@ def writing(as_ada: Any, ben: Any) -> Study:
 
 
 def test_a_writing_study_says_which_sessions_have_no_writer_before_it_is_opened_and_after(
-    writing: Study, as_ada: Any
+    writing: Study, as_ada
 ) -> None:
     where = reverse("annotation:study-assign", args=[writing.uid])
     for name in ("study", "study-annotators", "study-assignments"):
@@ -169,7 +169,7 @@ def test_a_writing_study_says_which_sessions_have_no_writer_before_it_is_opened_
     assert said == ["The study is now open.", "3 planned sessions have no writer."]
 
 
-def test_a_writing_study_where_every_session_has_a_writer_says_nothing(ada: Any, as_ada: Any, ben: Any) -> None:
+def test_a_writing_study_where_every_session_has_a_writer_says_nothing(ada, as_ada, ben) -> None:
     study = make_writing_study(
         researcher=ada, annotators=[ben], sessions_per_subtopic=1, allow_second_on_haystack=True, state="draft"
     )
@@ -180,14 +180,14 @@ def test_a_writing_study_where_every_session_has_a_writer_says_nothing(ada: Any,
     assert "Tasks are assigned." in page.text
 
 
-def test_a_study_that_is_set_up_and_opened_at_once_says_it_too(as_ada: Any, ben: Any) -> None:
+def test_a_study_that_is_set_up_and_opened_at_once_says_it_too(as_ada, ben) -> None:
     data = writing_form(haystacks=[make_haystack().pk], annotators=[annotator_of(ben).pk], assign_now="on")
     data |= {"then": "open", "sessions_per_subtopic": "1"}
     page = as_ada.post(reverse("annotation:study-create", args=["writing"]), data, follow=True)
     assert "1 planned session has no writer." in [str(message) for message in page.context["messages"]]
 
 
-def test_what_everybody_gets_has_fewer_people_than_planned_while_nobody_takes_part(ben: Any) -> None:
+def test_what_everybody_gets_has_fewer_people_than_planned_while_nobody_takes_part(ben) -> None:
     study = make_linking_study(people_per_item=2, overlap_number=2)
     assert work_of(study).short_of(study) == "4 summaries have fewer people than planned."
     alone = make_linking_study(

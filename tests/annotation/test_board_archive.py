@@ -6,7 +6,6 @@ import io
 import json
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -29,12 +28,12 @@ def topic(tmp_path: Path, db: None) -> None:
     call_command("import_dataset", "summhay", str(write_topic(tmp_path, topic_json())), stdout=io.StringIO())
 
 
-def manifest_of(archive: zipfile.ZipFile) -> Any:
+def manifest_of(archive: zipfile.ZipFile):
     [name] = [name for name in archive.namelist() if name.endswith("/manifest.json")]
     return json.loads(archive.read(name))
 
 
-def test_the_page_and_the_command_give_the_same_files(topic: None, tmp_path: Path, as_ada: Any) -> None:
+def test_the_page_and_the_command_give_the_same_files(topic: None, tmp_path: Path, as_ada) -> None:
     page = flat(as_ada.get(reverse("annotation:leaderboard-archive"), JUDGE).text)
     assert "verdicts by the keys of insights" in page
     answer = as_ada.get(reverse("annotation:leaderboard-archive-file"), JUDGE | {"licence": "CC0"})

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import re
 from datetime import datetime, timedelta
-from typing import Any
 
 import pytest
 from django.urls import reverse
@@ -22,12 +21,12 @@ def test_the_default_text_is_made_once(db: None, now: datetime) -> None:
     assert ConsentText.objects.count() == 1
 
 
-def test_nothing_is_asked_where_there_is_no_text(ben: Any) -> None:
+def test_nothing_is_asked_where_there_is_no_text(ben) -> None:
     ConsentText.objects.all().delete()
     assert consent.is_given(annotator_of(ben))
 
 
-def test_a_new_version_asks_everybody_again(ben: Any, ada: Any, now: datetime) -> None:
+def test_a_new_version_asks_everybody_again(ben, ada, now: datetime) -> None:
     text = consent.ensure_default_consent(now=now)
     consent.give(annotator=annotator_of(ben), version=text.version, now=now)
     assert consent.is_given(annotator_of(ben))
@@ -36,13 +35,13 @@ def test_a_new_version_asks_everybody_again(ben: Any, ada: Any, now: datetime) -
     assert not consent.is_given(annotator_of(ben))
 
 
-def test_agreeing_twice_is_one_consent(ben: Any, now: datetime) -> None:
+def test_agreeing_twice_is_one_consent(ben, now: datetime) -> None:
     text = consent.ensure_default_consent(now=now)
     first = consent.give(annotator=annotator_of(ben), version=text.version, now=now)
     assert consent.give(annotator=annotator_of(ben), version=text.version, now=now) == first
 
 
-def test_withdrawing_keeps_the_row_and_one_may_agree_again(ben: Any, now: datetime) -> None:
+def test_withdrawing_keeps_the_row_and_one_may_agree_again(ben, now: datetime) -> None:
     person = annotator_of(ben)
     give_consent(ben)
     assert consent.withdraw(annotator=person, by=ben, now=now) == 1
@@ -53,7 +52,7 @@ def test_withdrawing_keeps_the_row_and_one_may_agree_again(ben: Any, now: dateti
     assert person.consents.count() == 2
 
 
-def test_the_page_takes_an_answer_and_gives_the_work_free(ben: Any, as_ben: Any, now: datetime) -> None:
+def test_the_page_takes_an_answer_and_gives_the_work_free(ben, as_ben, now: datetime) -> None:
     make_assignment(annotator=ben, with_consent=False)
     text = consent.ensure_default_consent(now=now)
     url = reverse("annotation:consent")
@@ -71,7 +70,7 @@ def test_the_page_takes_an_answer_and_gives_the_work_free(ben: Any, as_ben: Any,
     assert "after you agree" not in as_ben.get(work).content.decode()
 
 
-def test_an_answer_to_an_old_page_leads_to_the_new_text(as_ben: Any, ada: Any, now: datetime) -> None:
+def test_an_answer_to_an_old_page_leads_to_the_new_text(as_ben, ada, now: datetime) -> None:
     consent.ensure_default_consent(now=now)
     consent.publish(body="Newer.", by=ada, now=now)
     url = reverse("annotation:consent")
@@ -81,7 +80,7 @@ def test_an_answer_to_an_old_page_leads_to_the_new_text(as_ben: Any, ada: Any, n
 
 
 def test_what_is_offered_stands_above_the_text_and_a_withdrawal_is_asked_first_and_remembered(
-    ada: Any, ben: Any, as_ben: Any, cleo: Any, now: datetime
+    ada, ben, as_ben, cleo, now: datetime
 ) -> None:
     study = make_points_study(annotators=(ben, cleo))
     study.state, study.contact = "open", "lab@example.org"
@@ -105,16 +104,14 @@ def test_what_is_offered_stands_above_the_text_and_a_withdrawal_is_asked_first_a
     assert "The text has changed since you agreed to version 1." in words(as_ben.get(url).text)
 
 
-def test_withdrawing_on_the_page_keeps_what_was_earned(ben: Any, as_ben: Any) -> None:
+def test_withdrawing_on_the_page_keeps_what_was_earned(ben, as_ben) -> None:
     make_session(assignment=make_assignment(annotator=ben), state="submitted", acc_ms=3_600_000)
     as_ben.post(reverse("annotation:consent-withdraw"))
     assert not consent.is_given(annotator_of(ben))
     assert "25.00 USD" in as_ben.get(reverse("annotation:earnings")).content.decode()
 
 
-def test_the_editor_is_for_researchers_and_shows_before_it_publishes(
-    ada: Any, as_ada: Any, as_eve: Any, now: datetime
-) -> None:
+def test_the_editor_is_for_researchers_and_shows_before_it_publishes(ada, as_ada, as_eve, now: datetime) -> None:
     first = consent.ensure_default_consent(now=now)
     url = reverse("annotation:consent-edit")
     assert as_eve.get(url).status_code == 200
@@ -127,7 +124,7 @@ def test_the_editor_is_for_researchers_and_shows_before_it_publishes(
 
 
 def test_a_default_that_was_only_reworded_keeps_its_translation(
-    ben: Any, as_ben: Any, now: datetime, monkeypatch: pytest.MonkeyPatch
+    ben, as_ben, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     former = ConsentText.objects.create(version=1, body="The same in other words.", created_at=now)
     make_assignment(annotator=ben, with_consent=False)
@@ -144,9 +141,7 @@ def words(html: str) -> str:
     return " ".join(html.split())
 
 
-def test_the_default_text_promises_what_the_pages_do(
-    ada: Any, as_ada: Any, as_eve: Any, ben: Any, now: datetime
-) -> None:
+def test_the_default_text_promises_what_the_pages_do(ada, as_ada, as_eve, ben, now: datetime) -> None:
     """The consent, the page that deletes a study and the one that erases a person say the same."""
     text = consent.ensure_default_consent(now=now)
     assert "You choose whether your texts and labels are deleted too" in words(text.body)
@@ -161,7 +156,7 @@ def test_the_default_text_promises_what_the_pages_do(
 
 
 def test_a_former_default_stays_as_agreed_and_the_new_wording_is_offered(
-    as_ada: Any, ben: Any, now: datetime, monkeypatch: pytest.MonkeyPatch
+    as_ada, ben, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     former = ConsentText.objects.create(version=1, body="We delete your work on request.", created_at=now)
     digest = hashlib.sha256(former.body.encode()).hexdigest()

@@ -47,7 +47,7 @@ UNTOUCHED = {"django_session", "annotation_consent", "benchmarks_auditevent"}
 class Work:
     """One person with a task of every kind, and a good form or message for each address that takes one."""
 
-    def __init__(self, person: Any, client: Client) -> None:
+    def __init__(self, person, client: Client) -> None:
         self.person, self.client = person, client
         linking = make_linking_study(annotators=[person], haystack=make_haystack(key="linked"))
         points = make_points_study(annotators=[person])
@@ -91,7 +91,7 @@ class Work:
         forms["session-marks"] = ([self.session.uid], {"passages": [[1, 0, 4, 0]]}, True)
         return forms
 
-    def send(self, name: str) -> Any:
+    def send(self, name: str):
         arguments, fields, is_json = self.requests()[name]
         address = reverse(f"annotation:{name.split()[0]}", args=arguments)
         if is_json:
@@ -117,7 +117,7 @@ def rows() -> dict[str, list[Any]]:
 
 
 @pytest.fixture
-def work(ben: Any, as_ben: Any, time_machine: Any) -> Work:
+def work(ben, as_ben, time_machine) -> Work:
     time_machine.move_to(NOW, tick=False)
     consent.ensure_default_consent(now=NOW)
     return Work(ben, as_ben)
@@ -182,7 +182,7 @@ def test_without_scripts_one_is_led_to_the_consent_page_with_the_reason(work: Wo
     assert page.headers["Location"] == reverse("annotation:consent")
 
 
-def test_agreeing_again_opens_the_gate_and_a_new_text_does_not_shut_it(work: Work, ada: Any) -> None:
+def test_agreeing_again_opens_the_gate_and_a_new_text_does_not_shut_it(work: Work, ada) -> None:
     person, now = annotator_of(work.person), NOW
     consent.withdraw(annotator=person, by=work.person, now=now)
     assert work.send("label-choice verification").status_code == 409
@@ -198,7 +198,7 @@ def test_leaving_a_study_stays_possible(work: Work) -> None:
     assert not study.memberships.current().exists()
 
 
-def test_researchers_are_not_asked(ada: Any, as_ada: Any, ben: Any) -> None:
+def test_researchers_are_not_asked(ada, as_ada, ben) -> None:
     consent.ensure_default_consent(now=NOW)
     study = make_points_study(annotators=[ben], researcher=ada)
     consent.withdraw(annotator=annotator_of(ben), by=ben, now=NOW)

@@ -39,14 +39,14 @@ def report(*arguments: str) -> list[dict[str, Any]]:
     return json_of("report", "context", *arguments)
 
 
-def ranked(subtopic: Subtopic, retriever: str, scores: dict[int, float], **fields: Any) -> None:
+def ranked(subtopic: Subtopic, retriever: str, scores: dict[int, float], **fields) -> None:
     RetrieverRanking.objects.create(
         subtopic=subtopic, retriever=retriever, scores={str(at): one for at, one in scores.items()}, **fields
     )
 
 
 def summary_of(
-    subtopic: Subtopic, *, retriever: str = "", order: str = "", text: str = COPIED, **fields: Any
+    subtopic: Subtopic, *, retriever: str = "", order: str = "", text: str = COPIED, **fields
 ) -> Summary:
     key = f"{retriever}-{order}"
     System.objects.get_or_create(

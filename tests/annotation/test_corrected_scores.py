@@ -30,7 +30,7 @@ def summaries() -> list[Summary]:
 
 
 @pytest.fixture
-def study(ada: Any, summaries: list[Summary]) -> Study:
+def study(ada, summaries: list[Summary]) -> Study:
     """People labelled 16 of 24 summaries; the judges saw them all."""
     made = make_labelled_study(summaries=summaries[:16], researcher=ada)
     for judge in Judge.objects.all():
@@ -67,7 +67,7 @@ def declare(client: Client, study: Study, answer: str) -> int:
     return client.post(address, {"random": answer}).status_code
 
 
-def test_a_researcher_declares_a_random_draw_and_takes_it_back(as_ada: Any, study: Study) -> None:
+def test_a_researcher_declares_a_random_draw_and_takes_it_back(as_ada, study: Study) -> None:
     assert NOT_RANDOM in page_of(as_ada, study)
     assert declare(as_ada, study, "yes") == 302
     assert NOT_RANDOM not in page_of(as_ada, study)
@@ -87,7 +87,7 @@ def test_a_researcher_declares_a_random_draw_and_takes_it_back(as_ada: Any, stud
     assert list(actions.values_list("action", flat=True)) == ["study.labels_random", "study.labels_not_random"]
 
 
-def test_an_admin_declares_too(as_eve: Any, study: Study) -> None:
+def test_an_admin_declares_too(as_eve, study: Study) -> None:
     assert declare(as_eve, study, "yes") == 302
 
 
@@ -112,7 +112,7 @@ def test_by_subtopic_intervals_are_not_those_by_summary(study: Study) -> None:
         assert other["intervals"]["corrected"]["clusters"] == 16
 
 
-def test_a_study_that_draws_its_sample_knows_that_it_is_random(ada: Any, summaries: list[Summary]) -> None:
+def test_a_study_that_draws_its_sample_knows_that_it_is_random(ada, summaries: list[Summary]) -> None:
     def made(name: str, *, at_random: bool) -> Study:
         return create_study(
             plan=LinkingPlan(),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from html import unescape
-from typing import Any
 
 import pytest
 from django.db import connection
@@ -63,7 +62,7 @@ def linked(page: str, start: str) -> str:
 
 
 @pytest.mark.parametrize("kind", MAKERS)
-def test_results_of_a_study_are_looked_up(kind: str, ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
+def test_results_of_a_study_are_looked_up(kind: str, ada, as_ada, ben, cleo) -> None:
     study = MAKERS[kind](ALL, ada, (ben, cleo))
     if not kind.startswith("external"):
         assert_cheap(as_ada, reverse("annotation:study", args=[study.uid]), most=MOST_OF_OVERVIEW)
@@ -78,9 +77,7 @@ def test_results_of_a_study_are_looked_up(kind: str, ada: Any, as_ada: Any, ben:
 
 
 @pytest.mark.parametrize("kind", ["writing", "linking"])
-def test_an_overview_that_waits_for_its_figures_is_cheap(
-    kind: str, ada: Any, as_ada: Any, ben: Any, cleo: Any, settings: Any
-) -> None:
+def test_an_overview_that_waits_for_its_figures_is_cheap(kind: str, ada, as_ada, ben, cleo, settings) -> None:
     study = MAKERS[kind](ALL, ada, (ben, cleo))
     LinkingPlan.objects.update(asks_unlinked=True)
     if kind == "linking":
@@ -93,7 +90,7 @@ def test_an_overview_that_waits_for_its_figures_is_cheap(
     assert all(row.figures is None for row in Result.objects.all())
 
 
-def test_results_of_benchmarks_are_looked_up(as_ada: Any, ben: Any, cleo: Any) -> None:
+def test_results_of_benchmarks_are_looked_up(as_ada, ben, cleo) -> None:
     make_benchmarks(ALL, (ben, cleo))
     for name in BENCHMARKS:
         assert_cheap(as_ada, reverse(name))
@@ -105,7 +102,7 @@ def test_results_of_benchmarks_are_looked_up(as_ada: Any, ben: Any, cleo: Any) -
         assert_cheap(as_ada, reverse("benchmarks:retriever-list", args=[haystack.uid]))
 
 
-def test_labels_of_a_dataset_are_looked_up(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
+def test_labels_of_a_dataset_are_looked_up(ada, as_ada, ben, cleo) -> None:
     MAKERS["linking"](ALL, ada, (ben, cleo))
     Haystack.objects.update(dataset="harbour")
     assert_cheap(as_ada, f"{reverse('annotation:agreement')}?dataset=harbour")

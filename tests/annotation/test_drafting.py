@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from hashlib import sha256
-from typing import Any
 
 import pytest
 from django.db import connection
@@ -30,7 +29,7 @@ LONG = "- The ferry leaves at six in the morning, say three reports of the harbo
 
 
 @pytest.fixture
-def writer(ben: Any) -> Writer:
+def writer(ben) -> Writer:
     return Writer(start_session(ben))
 
 
@@ -189,14 +188,14 @@ def test_a_text_in_a_pause_is_kept_and_can_be_sent_again_after_it(writer: Writer
     assert writer.revisions()[-1] == (2, 3_000, "two", "")
 
 
-def test_a_session_that_was_not_started_takes_no_text_but_keeps_it(ben: Any) -> None:
+def test_a_session_that_was_not_started_takes_no_text_but_keeps_it(ben) -> None:
     writer = Writer(make_session(annotator=ben))
     with pytest.raises(NotStarted):
         writer.save(1_000, "eager")
     assert writer.revisions() == [(None, 0, "eager", "not_started")]
 
 
-def test_a_text_typed_offline_into_a_lapsed_lease_is_taken_at_the_lapse_with_its_lateness(ben: Any) -> None:
+def test_a_text_typed_offline_into_a_lapsed_lease_is_taken_at_the_lapse_with_its_lateness(ben) -> None:
     writer = Writer(start_session(ben, disconnect_policy="auto_pause"))
     writer.save(60_000, "before")
     status = writer.save(1_000_000, "typed offline")
@@ -206,7 +205,7 @@ def test_a_text_typed_offline_into_a_lapsed_lease_is_taken_at_the_lapse_with_its
     assert writer.save(1_001_000, "and more").rev == 3
 
 
-def test_the_tab_that_lost_the_session_does_not_keep_its_lease_alive(ben: Any) -> None:
+def test_the_tab_that_lost_the_session_does_not_keep_its_lease_alive(ben) -> None:
     old = Writer(start_session(ben, disconnect_policy="auto_pause"), "old")
     Writer(old.session, "new").claim(10_000)
     for at in (60_000, 120_000, 180_000):
@@ -215,7 +214,7 @@ def test_the_tab_that_lost_the_session_does_not_keep_its_lease_alive(ben: Any) -
     assert old.row().acc_ms == 190_000
 
 
-def test_a_long_silence_does_not_overflow_the_lateness(ben: Any) -> None:
+def test_a_long_silence_does_not_overflow_the_lateness(ben) -> None:
     writer = Writer(start_session(ben, disconnect_policy="auto_pause"))
     writer.save(40 * 24 * 3_600_000, "found in a drawer")
     assert DraftRevision.objects.get(session=writer.session).late_ms == 2**31 - 1

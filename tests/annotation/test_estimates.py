@@ -70,7 +70,7 @@ def test_the_width_by_a_published_figure_is_that_of_a_share_of_equal_answers() -
     assert half == pytest.approx(1.96 * (small.items / 400) ** 0.5, rel=0.01)
 
 
-def filled_form(kind: str, login: Any, user: Any, **more: Any) -> str:
+def filled_form(kind: str, login, user, **more) -> str:
     """The part of the form of a new study that says what it takes, as htmx asks for it."""
     form = login(user).get(reverse("annotation:study-create", args=[kind])).context["form"]
     sent = {name: form[name].value() for name in form.fields if form[name].value() not in (None, False, "")}
@@ -84,7 +84,7 @@ def filled_form(kind: str, login: Any, user: Any, **more: Any) -> str:
 @pytest.mark.django_db
 @pytest.mark.parametrize("way", ["all", "sample"])
 def test_key_points_of_the_control_group_and_attention_checks_are_announced_as_they_are_assigned(
-    way: str, ada: Any, as_ada: Any, login: Any
+    way: str, ada, as_ada, login
 ) -> None:
     for at, question in enumerate(make_questions(10, n_points=1)):
         for number in range(2, at + 2):  # a share of the questions is no such share of the key points
@@ -119,7 +119,7 @@ def on_trains() -> dict[str, Any]:
 
 
 @pytest.fixture
-def _corpus(db: Any) -> None:
+def _corpus(db) -> None:
     make_haystack(golds=(((1, 2), (2, 3)), ((1, 4), (5, 6))))
     make_questions(6)
     make_summaries(n=12, dataset="trains")
@@ -128,7 +128,7 @@ def _corpus(db: Any) -> None:
 @pytest.mark.usefixtures("_corpus")
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_form_of_a_new_study_says_hours_money_and_the_expected_width(
-    kind: str, ada: Any, ben: Any, cleo: Any, login: Any
+    kind: str, ada, ben, cleo, login
 ) -> None:
     more: dict[str, Any] = {"people": (ben, cleo), "people_per_item": 2}
     by = str(work_named(kind).results_of(None).published.source)
@@ -153,9 +153,7 @@ def test_every_form_of_a_new_study_says_hours_money_and_the_expected_width(
 
 
 @pytest.mark.django_db
-def test_another_study_of_the_kind_goes_before_published_figures_and_is_named(
-    ada: Any, ben: Any, cleo: Any, login: Any
-) -> None:
+def test_another_study_of_the_kind_goes_before_published_figures_and_is_named(ada, ben, cleo, login) -> None:
     study = make_labelled_study(summaries=make_summaries(n=20), people=("anna", "bert"), researcher=ada)
     look_up(PLAN, OfStudy(study.pk), now=NOW)
     haystack = Haystack.objects.get(key="ferries").pk
@@ -168,7 +166,7 @@ def test_another_study_of_the_kind_goes_before_published_figures_and_is_named(
 
 @pytest.mark.django_db
 def test_a_width_is_provisional_until_the_labels_behind_it_have_been_looked_at(
-    ada: Any, as_ada: Any, ben: Any, cleo: Any, login: Any, settings: Any
+    ada, as_ada, ben, cleo, login, settings
 ) -> None:
     study = make_labelled_study(summaries=make_summaries(n=20), people=("anna", "bert"), researcher=ada)
     haystack = Haystack.objects.get(key="ferries").pk
@@ -191,7 +189,7 @@ def test_a_width_is_provisional_until_the_labels_behind_it_have_been_looked_at(
 
 
 @pytest.mark.django_db
-def test_a_study_of_others_is_not_planned_by(ada: Any, login: Any) -> None:
+def test_a_study_of_others_is_not_planned_by(ada, login) -> None:
     stranger = make_user("zoe", "researcher")
     study = make_labelled_study(summaries=make_summaries(n=20), people=("anna", "bert"), researcher=ada)
     look_up(PLAN, OfStudy(study.pk), now=NOW)
@@ -202,22 +200,20 @@ def test_a_study_of_others_is_not_planned_by(ada: Any, login: Any) -> None:
 
 
 @pytest.mark.usefixtures("_corpus")
-def test_a_study_where_nobody_meets_says_that_agreement_cannot_be_measured(ada: Any, login: Any) -> None:
+def test_a_study_where_nobody_meets_says_that_agreement_cannot_be_measured(ada, login) -> None:
     shown = filled_form("linking", login, ada, people_per_item=1, overlap=0, **on_trains())
     assert "No figure of agreement" in shown
 
 
 @pytest.mark.django_db
-def test_nothing_is_expected_where_nothing_is_known(ada: Any) -> None:
+def test_nothing_is_expected_where_nothing_is_known(ada) -> None:
     measured = Measured(10, 1.0, 2, 2)
     assert planning.outlook("linking", measured, published=None, user=ada, now=NOW) is None
     assert planning.outlook("linking", None, published=None, user=ada, now=NOW).half is None
 
 
 @pytest.mark.django_db
-def test_the_overview_says_what_would_make_the_headline_narrower(
-    ada: Any, as_ada: Any, ben: Any, cleo: Any
-) -> None:
+def test_the_overview_says_what_would_make_the_headline_narrower(ada, as_ada, ben, cleo) -> None:
     empty = MAKERS["linking"](NOTHING, ada, (ben, cleo))
     page = as_ada.get(reverse("annotation:study", args=[empty.uid]))
     assert "How many more, and what it costs" not in page.text
@@ -234,7 +230,7 @@ def test_the_overview_says_what_would_make_the_headline_narrower(
 
 @pytest.mark.usefixtures("_corpus")
 @pytest.mark.parametrize("kind", ["linking", "rating"])
-def test_a_haystack_without_summaries_is_not_offered_and_the_form_says_so(kind: str, as_ada: Any) -> None:
+def test_a_haystack_without_summaries_is_not_offered_and_the_form_says_so(kind: str, as_ada) -> None:
     page = as_ada.get(reverse("annotation:study-create", args=[kind]))
     assert [row.key for row in page.context["form"].fields["haystacks"].queryset] == ["trains"]
     assert "1 haystack has no summary that can be chosen, so it is not listed." in page.text

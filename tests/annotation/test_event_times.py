@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime, timedelta
-from typing import Any
 
 import pytest
 
@@ -20,14 +19,14 @@ def at(ms: int) -> int:
 
 
 @pytest.fixture
-def browser(ben: Any, as_ben: Any, time_machine: Any) -> Browser:
+def browser(ben, as_ben, time_machine) -> Browser:
     session = start_session(ben)
     time_machine.move_to(after(20_000), tick=False)
     return Browser(as_ben, session)
 
 
 @pytest.mark.django_db
-def test_two_events_of_one_message_keep_their_distance(browser: Browser, ada: Any, as_ada: Any) -> None:
+def test_two_events_of_one_message_keep_their_distance(browser: Browser, ada, as_ada) -> None:
     events = [
         {"seq": 1, "type": "search", "at": at(3_000), "payload": {"query": "pier"}},
         {"seq": 2, "type": "paste", "at": at(17_000)},
@@ -63,7 +62,7 @@ def test_two_events_of_one_message_keep_their_distance(browser: Browser, ada: An
     ],
 )
 def test_the_browsers_time_lies_between_the_start_and_the_receipt(
-    browser: Browser, claimed: Any, stored: datetime | None
+    browser: Browser, claimed, stored: datetime | None
 ) -> None:
     assert browser.post("events", events=[{"seq": 1, "type": "blur", "at": claimed}]).status_code == 200
     assert SessionEvent.objects.get().happened_at == stored

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -24,14 +23,14 @@ LEVELS = ("full", "partial", "none")
 
 
 @pytest.fixture
-def server(settings: Any) -> Iterator[FakeServer]:
+def server(settings) -> Iterator[FakeServer]:
     with serving() as running:
         settings.OPENAI_BASE_URLS = [running.address]
         yield running
 
 
 @pytest.fixture
-def study(ada: Any, ben: Any, db: None) -> Study:
+def study(ada, ben, db: None) -> Study:
     """Both subtopics with three insights, labelled as each level once."""
     study = make_linking_study(annotators=[ben], researcher=ada)
     first = Insight.objects.get(subtopic__number=2, number=2)
@@ -51,7 +50,7 @@ def study(ada: Any, ben: Any, db: None) -> Study:
     return study
 
 
-def save(client: Client, server: FakeServer, **more: Any) -> Any:
+def save(client: Client, server: FakeServer, **more):
     values = {"name": "sparrow", "base_url": server.address, "model": MODEL, "protocol": "one", "temperature": "0"}
     values |= {"max_tokens": "400", "timeout_s": "60", "prompt": "", "per_level": "1", "examples_seed": "3"}
     return client.post(reverse("benchmarks:judge-new"), {**values, **more})
@@ -69,7 +68,7 @@ def asked(server: FakeServer, judge: Judge, summary: Summary) -> list[list[dict[
 
 @pytest.mark.parametrize("protocol", ["one", "all"])
 def test_examples_are_of_people_and_never_of_the_subtopic_that_is_judged(
-    as_ada: Any, server: FakeServer, study: Study, protocol: str
+    as_ada, server: FakeServer, study: Study, protocol: str
 ) -> None:
     server.behaviour = lambda number, body: Answer("{}")
     assert save(as_ada, server, examples=str(study.uid), protocol=protocol).status_code == 302
@@ -88,7 +87,7 @@ def test_examples_are_of_people_and_never_of_the_subtopic_that_is_judged(
 
 
 def test_without_examples_and_with_other_examples_it_is_another_version_with_requests_of_its_own(
-    as_ada: Any, server: FakeServer, study: Study
+    as_ada, server: FakeServer, study: Study
 ) -> None:
     summary = Summary.objects.order_by("pk")[0]
     server.behaviour = lambda number, body: Answer(json.dumps({"coverage": "none", "bullet_ids": []}))
@@ -111,7 +110,7 @@ def test_without_examples_and_with_other_examples_it_is_another_version_with_req
 
 
 def test_a_judge_with_examples_of_a_haystack_has_seen_its_labels_and_so_has_its_jury(
-    as_ada: Any, server: FakeServer, study: Study, django_assert_num_queries: Any
+    as_ada, server: FakeServer, study: Study, django_assert_num_queries
 ) -> None:
     for examples in ("none", str(study.uid)):
         save(as_ada, server, examples=examples)
@@ -125,7 +124,7 @@ def test_a_judge_with_examples_of_a_haystack_has_seen_its_labels_and_so_has_its_
     assert found == {without.pk: frozenset(), shown.pk: {key}, jury.pk: {key}}
 
 
-def test_too_few_labels_and_studies_of_others_are_refused(as_ada: Any, server: FakeServer, study: Study) -> None:
+def test_too_few_labels_and_studies_of_others_are_refused(as_ada, server: FakeServer, study: Study) -> None:
     refused = save(as_ada, server, examples=str(study.uid), per_level="9")
     assert refused.status_code == 422
     assert "too few insights" in refused.text
@@ -136,7 +135,7 @@ def test_too_few_labels_and_studies_of_others_are_refused(as_ada: Any, server: F
 
 
 def test_the_published_prompt_is_the_whole_request_and_its_replies_are_read(
-    as_ada: Any, server: FakeServer, study: Study
+    as_ada, server: FakeServer, study: Study
 ) -> None:
     prompt = (
         "Which of these says it?\n[[INSIGHT]]\n[[BULLETS]]\nSay FULL_COVERAGE, PARTIAL_COVERAGE or NO_COVERAGE."

@@ -131,7 +131,7 @@ def uploaded(text: str, name: str = "points.csv") -> SimpleUploadedFile:
     return SimpleUploadedFile(name, text.encode())
 
 
-def test_the_page_shows_what_the_command_says(question: Question, as_ada: Any, tmp_path: Path) -> None:
+def test_the_page_shows_what_the_command_says(question: Question, as_ada, tmp_path: Path) -> None:
     text = (
         "question,point,found\nq1,The ferry leaves the island at six.,yes\n"
         "q1,Fares rose by a tenth.,no\nq1,A whale was seen.,\n"
@@ -147,7 +147,7 @@ def test_the_page_shows_what_the_command_says(question: Question, as_ada: Any, t
 
 
 def test_the_page_says_what_is_wrong_with_a_file(
-    question: Question, as_ada: Any, monkeypatch: pytest.MonkeyPatch
+    question: Question, as_ada, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for files, said in (
         ({}, "Choose a file."),
@@ -161,7 +161,7 @@ def test_the_page_says_what_is_wrong_with_a_file(
     assert as_ada.post(PAGE, {"points": uploaded("question,point\nq1,a pier\n")}).status_code == 422
 
 
-def test_points_of_a_response_need_whoever_extracted_them(question: Question, as_ada: Any) -> None:
+def test_points_of_a_response_need_whoever_extracted_them(question: Question, as_ada) -> None:
     response = make_response("q1", system="heron", n_points=0, dataset="ferry")
     judge = make_judge("owl")
     extract(judge, response, 2)

@@ -35,7 +35,7 @@ from tests.makers_verification import make_questions, make_verification_study
 WORK = reverse("annotation:work")
 
 
-def join(client: Any, study: Study, *people: Any, shares: bool = True) -> None:
+def join(client, study: Study, *people, shares: bool = True) -> None:
     """Let people join on the page of a study, where what nobody opened is shared with them or not."""
     give_consent(*people)
     data = {"action": "people", "annotators": [annotator_of(person).pk for person in people]}
@@ -43,17 +43,17 @@ def join(client: Any, study: Study, *people: Any, shares: bool = True) -> None:
     assert client.post(address, data | ({"rebalance": "on"} if shares else {})).status_code == 302
 
 
-def make_points(ada: Any, *people: Any, **fields: Any) -> Study:
+def make_points(ada, *people, **fields) -> Study:
     return make_verification_study(questions=make_questions(6), annotators=people, researcher=ada, **fields)
 
 
-def make_links(ada: Any, *people: Any, **fields: Any) -> Study:
+def make_links(ada, *people, **fields) -> Study:
     return make_linking_study(annotators=people, researcher=ada, **fields)
 
 
 @pytest.mark.parametrize("make", [make_points, make_links])
 def test_tasks_that_went_to_who_joined_later_are_told_until_they_are_read(
-    make: Any, ada: Any, as_ada: Any, ben: Any, as_ben: Any, cleo: Any, as_cleo: Any, dot: Any, login: Any
+    make, ada, as_ada, ben, as_ben, cleo, as_cleo, dot, login
 ) -> None:
     study = make(ada, ben)
     before = study.label_tasks.filter(annotator__user=ben).count()
@@ -73,9 +73,7 @@ def test_tasks_that_went_to_who_joined_later_are_told_until_they_are_read(
     assert "fewer tasks" not in as_ben.get(WORK).text
 
 
-def test_the_pay_that_is_lost_is_that_of_the_page_of_work(
-    ada: Any, as_ada: Any, ben: Any, as_ben: Any, cleo: Any
-) -> None:
+def test_the_pay_that_is_lost_is_that_of_the_page_of_work(ada, as_ada, ben, as_ben, cleo) -> None:
     study = make_links(ada, ben)  # 4 summaries of 4 minutes each at 25 USD an hour
     assert "about 6.67 USD" in as_ben.get(WORK).text
     join(as_ada, study, cleo)
@@ -86,7 +84,7 @@ def test_the_pay_that_is_lost_is_that_of_the_page_of_work(
     assert row.less is None
 
 
-def test_it_is_said_in_german_too(ada: Any, as_ada: Any, ben: Any, as_ben: Any, cleo: Any) -> None:
+def test_it_is_said_in_german_too(ada, as_ada, ben, as_ben, cleo) -> None:
     study = make_links(ada, ben)
     join(as_ada, study, cleo)
     page = flat(as_ben.get(WORK, headers={"accept-language": "de"}).text)
@@ -94,7 +92,7 @@ def test_it_is_said_in_german_too(ada: Any, as_ada: Any, ben: Any, as_ben: Any, 
 
 
 def test_drops_add_up_and_whoever_has_as_many_again_reads_nothing(
-    ada: Any, ben: Any, cleo: Any, dot: Any, login: Any, now: datetime
+    ada, ben, cleo, dot, login, now: datetime
 ) -> None:
     study, researcher, client = make_links(ada, ben), login(ada), login(ben)
     join(researcher, study, cleo)
@@ -108,9 +106,7 @@ def test_drops_add_up_and_whoever_has_as_many_again_reads_nothing(
     assert client.get(WORK).context["board"].fewer == ()
 
 
-def test_what_nobody_could_see_or_lost_is_not_told(
-    ada: Any, as_ada: Any, ben: Any, as_ben: Any, cleo: Any, dot: Any
-) -> None:
+def test_what_nobody_could_see_or_lost_is_not_told(ada, as_ada, ben, as_ben, cleo, dot) -> None:
     draft = make_links(ada, ben, state=Study.State.DRAFT)
     join(as_ada, draft, cleo)
     Study.objects.update(state=Study.State.OPEN)
@@ -120,7 +116,7 @@ def test_what_nobody_could_see_or_lost_is_not_told(
 
 
 def test_a_writing_task_that_is_withdrawn_or_passed_on_is_told_to_who_stays(
-    ada: Any, ben: Any, as_ben: Any, cleo: Any, as_cleo: Any, now: datetime
+    ada, ben, as_ben, cleo, as_cleo, now: datetime
 ) -> None:
     study = make_writing_study(
         haystack=make_haystack(), annotators=[ben, cleo], researcher=ada, limit_ms=7_200_000
@@ -139,13 +135,13 @@ def test_a_writing_task_that_is_withdrawn_or_passed_on_is_told_to_who_stays(
     assert "fewer tasks" not in as_ben.get(WORK).text
 
 
-def test_the_notice_is_taken_away_only_by_posting(ben: Any, as_ben: Any) -> None:
+def test_the_notice_is_taken_away_only_by_posting(ben, as_ben) -> None:
     study = make_session(annotator=ben).assignment.study
     assert as_ben.get(reverse("annotation:fewer-read", args=[study.uid])).status_code == 405
 
 
 @pytest.fixture
-def linking(ada: Any, ben: Any, cleo: Any, dot: Any) -> Study:
+def linking(ada, ben, cleo, dot) -> Study:
     """Everybody labels everything, so that no task can go to somebody else."""
     return make_linking_study(researcher=ada, annotators=[ben, cleo], overlap_number=4)
 
@@ -156,7 +152,7 @@ def n_tasks(study: Study) -> dict[str, int]:
 
 
 def test_who_is_deactivated_is_named_with_their_tasks_which_can_be_taken_back(
-    linking: Study, as_ada: Any, ben: Any, cleo: Any, eve: Any
+    linking: Study, as_ada, ben, cleo, eve
 ) -> None:
     task = label_task(linking, cleo)
     task.begun_at, task.state = NOW, LabelTask.State.BEGUN
@@ -174,9 +170,7 @@ def test_who_is_deactivated_is_named_with_their_tasks_which_can_be_taken_back(
     assert AuditEvent.objects.filter(action="study.take_back", detail={"n_tasks": 3}).count() == 1
 
 
-def test_a_session_of_somebody_deactivated_is_named_on_the_page_of_tasks(
-    ada: Any, as_ada: Any, ben: Any, eve: Any
-) -> None:
+def test_a_session_of_somebody_deactivated_is_named_on_the_page_of_tasks(ada, as_ada, ben, eve) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben])
     make_assignment(study=study, annotator=ben)
     accounts.deactivate(actor=eve, user=ben, now=NOW)
@@ -187,9 +181,7 @@ def test_a_session_of_somebody_deactivated_is_named_on_the_page_of_tasks(
 
 
 @pytest.mark.parametrize("how", ["erased", "nameless"])
-def test_tasks_of_somebody_who_is_erased_are_free_at_once(
-    how: str, linking: Study, ben: Any, cleo: Any, eve: Any
-) -> None:
+def test_tasks_of_somebody_who_is_erased_are_free_at_once(how: str, linking: Study, ben, cleo, eve) -> None:
     other = make_writing_study(annotators=[cleo], haystack=make_haystack(key="other"), state="closed")
     make_assignment(study=other, annotator=cleo)
     person = annotator_of(cleo)
@@ -205,14 +197,14 @@ def test_tasks_of_somebody_who_is_erased_are_free_at_once(
 
 
 @pytest.mark.parametrize("act", [accounts.deactivate, erase])
-def test_the_clock_of_who_can_no_longer_open_the_page_stops(act: Callable[..., Any], ben: Any, eve: Any) -> None:
+def test_the_clock_of_who_can_no_longer_open_the_page_stops(act: Callable[..., Any], ben, eve) -> None:
     session = make_session(annotator=ben, state="running", limit_ms=3_600_000)
     act(actor=eve, user=ben, now=NOW + timedelta(minutes=5))
     session.refresh_from_db()
     assert (session.state, session.acc_ms, session.run_started_at) == ("paused", 300_000, None)
 
 
-def test_deactivating_asks_first_and_says_what_waits(linking: Study, cleo: Any, as_eve: Any) -> None:
+def test_deactivating_asks_first_and_says_what_waits(linking: Study, cleo, as_eve) -> None:
     address = reverse("person-active", args=[cleo.uid])
     assert f'href="{address}"' in as_eve.get(reverse("person", args=[cleo.uid])).text
     asked = flat(as_eve.get(address).text)
@@ -227,7 +219,7 @@ def test_deactivating_asks_first_and_says_what_waits(linking: Study, cleo: Any, 
 
 
 def test_asking_before_somebody_is_deactivated_takes_no_more_queries_with_more_studies(
-    ada: Any, ben: Any, cleo: Any, as_eve: Any, django_assert_max_num_queries: Any
+    ada, ben, cleo, as_eve, django_assert_max_num_queries
 ) -> None:
     address = reverse("person-active", args=[cleo.uid])
     haystack = make_haystack()

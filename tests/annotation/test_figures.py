@@ -291,7 +291,7 @@ def test_bias_is_judge_minus_human_by_summarizer(study: Study, table: LabelTable
     assert row.bias.length_and_score.undefined_reason == "one side is constant"
 
 
-def test_the_family_of_a_judge_is_known_by_its_name(ada: Any, as_ada: Any, login: Any) -> None:
+def test_the_family_of_a_judge_is_known_by_its_name(ada, as_ada, login) -> None:
     summaries = make_summaries(summarizers=("openai/gpt-4o", "claude-3"))
     study = make_labelled_study(summaries=summaries, judges=("o1", "published"), researcher=ada)
     ours = Verdict.objects.filter(judge__name="o1", summary__system__summarizer="openai/gpt-4o")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from html import unescape
-from typing import Any
 
 import pytest
 from django.urls import reverse
@@ -41,13 +40,13 @@ def before_anything_is_opened(html: str) -> str:
 
 @pytest.mark.django_db
 @pytest.mark.parametrize("view", ["people", "judges", "bias", "systems"])
-def test_a_page_of_agreement_is_an_answer_four_cards_and_a_table(view: str, ada: Any, as_ada: Any) -> None:
+def test_a_page_of_agreement_is_an_answer_four_cards_and_a_table(view: str, ada, as_ada) -> None:
     study = make_labelled_study(summaries=make_summaries(), researcher=ada)
     assert_answers_first(reverse("annotation:study-figures", args=[study.uid]) + f"?view={view}", as_ada)
 
 
 @pytest.mark.django_db
-def test_a_validated_judge_is_an_answer_four_cards_and_a_table(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
+def test_a_validated_judge_is_an_answer_four_cards_and_a_table(ada, as_ada, ben, cleo) -> None:
     study = make_validation([ben, cleo], make_judged(), by=ada)
     for task in study.label_tasks.all():
         say(task, "yes")
@@ -66,9 +65,7 @@ def test_a_validated_judge_is_an_answer_four_cards_and_a_table(ada: Any, as_ada:
         ("benchmarks:recall", "dataset"),
     ],
 )
-def test_where_nothing_is_left_links_lead_to_what_has_data(
-    address: str, chosen: str, ada: Any, as_ada: Any
-) -> None:
+def test_where_nothing_is_left_links_lead_to_what_has_data(address: str, chosen: str, ada, as_ada) -> None:
     study = make_labelled_study(summaries=make_summaries(), researcher=ada)
     say_of_points(make_judge("owl"), make_response("q1", system="alpha", n_points=2), ["yes", "no"])
     empty = Haystack.objects.create(key="empty", title="Empty", created_at=NOW)
@@ -80,7 +77,7 @@ def test_where_nothing_is_left_links_lead_to_what_has_data(
     assert 'class="answer"' in led
 
 
-def assert_answers_first(address: str, client: Any) -> str:
+def assert_answers_first(address: str, client) -> str:
     """A page has a sentence, at most four cards, and one table before anything is opened; return what is seen."""
     seen = before_anything_is_opened(client.get(address).text)
     assert seen.count('class="answer"') == 1
@@ -96,7 +93,7 @@ def assert_answers_first(address: str, client: Any) -> str:
 @pytest.mark.django_db
 @pytest.mark.parametrize("kind", MAKERS)
 def test_results_of_a_closed_study_wait_for_nothing(
-    kind: str, ada: Any, as_ada: Any, ben: Any, cleo: Any, settings: Any, django_capture_on_commit_callbacks: Any
+    kind: str, ada, as_ada, ben, cleo, settings, django_capture_on_commit_callbacks
 ) -> None:
     study = MAKERS[kind](ALL, ada, (ben, cleo))
     page = reverse(kind_named(study.kind).results_page, args=[study.uid])

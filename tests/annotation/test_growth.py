@@ -68,9 +68,7 @@ def test_dictation_hands_over_whole_paragraphs() -> None:
 @pytest.mark.parametrize(
     ("more", "flag"), [({}, "many words at once"), ({"source": "restored"}, "written offline")]
 )
-def test_the_researcher_sees_it_with_its_numbers(
-    ben: Any, ada: Any, as_ada: Any, more: dict[str, Any], flag: str
-) -> None:
+def test_the_researcher_sees_it_with_its_numbers(ben, ada, as_ada, more: dict[str, Any], flag: str) -> None:
     writer = Writer(start_session(ben))
     study = writer.session.assignment.study
     study.researchers.add(ada)

@@ -6,7 +6,6 @@ import io
 import json
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -37,7 +36,7 @@ BEN = "- The ferry leaves at six [1, 2]\n\n- The pier opens in spring [3]"
 CLEO = "- A crossing costs four euros [4]"
 
 
-def written(study: Study, person: Any, text: str, *, state: str = Session.State.SUBMITTED) -> Session:
+def written(study: Study, person, text: str, *, state: str = Session.State.SUBMITTED) -> Session:
     task = make_assignment(annotator=person, study=study)
     session = make_session(assignment=task, state=state, revisions=[(MINUTE, "- Early."), (5 * MINUTE, text)])
     fill_missing(session=session, now=timezone.now())
@@ -55,7 +54,7 @@ def texts(topic: TopicFile) -> dict[str, str]:
 
 
 @pytest.fixture
-def study(ada: Any, ben: Any, cleo: Any) -> Study:
+def study(ada, ben, cleo) -> Study:
     study = make_writing_study(researcher=ada, annotators=[ben, cleo])
     Subtopic.objects.update(description="A part of it")
     make_summary(subtopic=Haystack.objects.get().subtopics.get(number=1), system="vector_model-a")
@@ -79,7 +78,7 @@ def test_final_texts_stand_in_the_file_by_choice_only(study: Study, tmp_path: Pa
 
 
 def test_who_does_not_count_or_withdrew_stays_out(
-    study: Study, ada: Any, ben: Any, dot: Any, tmp_path: Path, now: datetime
+    study: Study, ada, ben, dot, tmp_path: Path, now: datetime
 ) -> None:
     written(study, dot, "- Still at work.", state=Session.State.PAUSED)
     settling.exclude(session=Session.objects.get(annotator__user__username="cleo"), by=ada, reason="Odd.", now=now)
@@ -88,7 +87,7 @@ def test_who_does_not_count_or_withdrew_stays_out(
     assert set(texts(exported(tmp_path / "b.json", "--people"))) == {"vector_model-a"}
 
 
-def test_an_empty_text_stays_out(study: Study, dot: Any, tmp_path: Path) -> None:
+def test_an_empty_text_stays_out(study: Study, dot, tmp_path: Path) -> None:
     written(study, dot, " \n ")
     assert len(texts(exported(tmp_path / "a.json", "--people"))) == 3
 

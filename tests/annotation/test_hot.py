@@ -57,21 +57,21 @@ def same(row: models.Model | None, expected: models.Model) -> bool:
 # Label tasks
 
 
-def linking(person: Any) -> Study:
+def linking(person) -> Study:
     return make_linking_study(annotators=[person], asks_unlinked=True)
 
 
-def verification(person: Any) -> Study:
+def verification(person) -> Study:
     return make_verification_study(annotators=[person])
 
 
-def rating(person: Any) -> Study:
+def rating(person) -> Study:
     return make_rating_study(annotators=[person])
 
 
 @pytest.mark.parametrize("make", [linking, verification, rating])
 def test_a_task_is_read_with_item_text_study_and_plan_by_one_query(
-    make: Callable[[Any], Study], ben: Any, cleo: Any, django_assert_num_queries: Any
+    make: Callable[[Any], Study], ben, cleo, django_assert_num_queries
 ) -> None:
     task = label_task(make(ben), ben)
     with django_assert_num_queries(1):
@@ -93,7 +93,7 @@ def test_a_task_is_read_with_item_text_study_and_plan_by_one_query(
 # Acts
 
 
-def by_querysets(task: LabelTask, kind: Any, *, op_id: str, version: int, insight: Any = None) -> hot.Before:
+def by_querysets(task: LabelTask, kind, *, op_id: str, version: int, insight=None) -> hot.Before:
     """What `hot.before` gives, asked by querysets."""
     guidelines = task.study.guidelines.order_by("-version")
     contacts = LabelTask.objects.filter(annotator=task.annotator_id)
@@ -112,14 +112,14 @@ def by_querysets(task: LabelTask, kind: Any, *, op_id: str, version: int, insigh
     )
 
 
-def test_what_is_there_before_a_choice_of_linking(ben: Any, django_assert_num_queries: Any) -> None:
+def test_what_is_there_before_a_choice_of_linking(ben, django_assert_num_queries) -> None:
     study = linking(ben)
     task, other = label_task(study, ben), label_task(study, ben, position=2)
     publish_guideline(study=study, body="Look twice.", by=None, now=NOW)
     [first, second, *_] = task.item.summary.subtopic.insights.values_list("uid", flat=True)
     elsewhere = uuid4()
 
-    def compare(op_id: str, version: int, insight: Any) -> hot.Before:
+    def compare(op_id: str, version: int, insight) -> hot.Before:
         locked = hot.task_by_key(task.pk)
         assert locked is not None
         with django_assert_num_queries(1):
@@ -147,7 +147,7 @@ def test_what_is_there_before_a_choice_of_linking(ben: Any, django_assert_num_qu
 
 
 @pytest.mark.parametrize(("make", "kind"), [(verification, POINT), (rating, None)])
-def test_what_is_there_before_a_choice_on_an_item(make: Callable[[Any], Study], kind: Any, ben: Any) -> None:
+def test_what_is_there_before_a_choice_on_an_item(make: Callable[[Any], Study], kind, ben) -> None:
     task = label_task(make(ben), ben)
     there = hot.before(task, model=PointLabel if kind else RatingLabel, op_id="a", version=1)
     assert there == hot.Before(None, task.study.guidelines.get().pk, None, None, None)
@@ -159,9 +159,7 @@ def test_what_is_there_before_a_choice_on_an_item(make: Callable[[Any], Study], 
 @pytest.mark.parametrize(
     ("withdrawn", "expected"), [([], False), ([False], False), ([True], True), ([True, False], False)]
 )
-def test_a_withdrawal_counts_until_somebody_agrees_again(
-    withdrawn: list[bool], expected: bool, ben: Any, cleo: Any
-) -> None:
+def test_a_withdrawal_counts_until_somebody_agrees_again(withdrawn: list[bool], expected: bool, ben, cleo) -> None:
     for version, is_withdrawn in enumerate(withdrawn, 101):
         Consent.objects.create(
             annotator=annotator_of(ben),

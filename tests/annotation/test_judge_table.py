@@ -6,7 +6,6 @@ import csv
 import io
 import re
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -27,7 +26,7 @@ JUDGES = ("able", "brisk", "calm_&_co")
 
 
 @pytest.fixture
-def study(ada: Any) -> Study:
+def study(ada) -> Study:
     return make_labelled_study(summaries=make_summaries(), judges=JUDGES, researcher=ada)
 
 
@@ -45,16 +44,16 @@ def key(name: str) -> str:
     return str(Judge.objects.get(name=name).uid)
 
 
-def judges(client: Client, study: Study, **query: Any) -> list[Row]:
+def judges(client: Client, study: Study, **query) -> list[Row]:
     """The rows of judges, without those of people."""
     return [row for row in rows_shown(client, address(study), "judges", **query) if not row.is_people]
 
 
-def names(client: Client, study: Study, **query: Any) -> list[str]:
+def names(client: Client, study: Study, **query) -> list[str]:
     return [row.names[0] for row in judges(client, study, **query)]
 
 
-def table(client: Client, study: Study, **query: Any) -> list[dict[str, str]]:
+def table(client: Client, study: Study, **query) -> list[dict[str, str]]:
     response = client.get(address(study, "judges.csv"), query)
     return list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))
 
@@ -66,7 +65,7 @@ def heads(html: str) -> list[str]:
     return [flat(re.sub(r"<[^>]+>", "", one)).strip() for one in re.findall(r"<th .*?</th>", head, re.DOTALL)]
 
 
-def test_the_main_figures_come_first_and_all_others_when_asked(as_ada: Any, study: Study) -> None:
+def test_the_main_figures_come_first_and_all_others_when_asked(as_ada, study: Study) -> None:
     main = heads(as_ada.get(address(study), {"view": "judges"}).text)
     assert main == ["Judge", "Pearson", "Linking %", "Exact %", "Quadratic κ", "n", "Invalid", "Cost, USD"]
     wide = heads(as_ada.get(address(study), {"view": "judges", "judges-columns": "1"}).text)
@@ -74,7 +73,7 @@ def test_the_main_figures_come_first_and_all_others_when_asked(as_ada: Any, stud
     assert {"Spearman", "Cohen κ", "Randolph κ", "Covered: TPR %"} <= set(wide)
 
 
-def test_rows_are_sorted_by_any_column_and_back(as_ada: Any, study: Study) -> None:
+def test_rows_are_sorted_by_any_column_and_back(as_ada, study: Study) -> None:
     """Names too; an unknown column changes nothing."""
     for name in ("pearson", "exact_agreement", "quadratic_kappa", "linking"):
         values = [row.number(name) for row in judges(as_ada, study, judges_sort=f"-{name}")]
@@ -86,14 +85,14 @@ def test_rows_are_sorted_by_any_column_and_back(as_ada: Any, study: Study) -> No
     assert "<script>" not in as_ada.get(address(study), {"judges-sort": "<script>"}).text
 
 
-def test_the_head_of_a_column_leads_to_its_order_and_keeps_the_filters(as_ada: Any, study: Study) -> None:
+def test_the_head_of_a_column_leads_to_its_order_and_keeps_the_filters(as_ada, study: Study) -> None:
     shown = as_ada.get(address(study), {"view": "judges", "summarizer": "alpha", "judges-sort": "-pearson"}).text
     kept = r"\?view=judges&amp;summarizer=alpha&amp;judges-sort="
     assert re.search(rf'aria-sort="descending"[^>]*>\s*<a [^>]*href="{kept}pearson"', shown)
     assert re.search(rf'<th [^>]*>\s*<a [^>]*href="{kept}-linking"[^>]*>Linking %</a>', shown)
 
 
-def test_judges_are_hidden_from_every_table_and_file(as_ada: Any, study: Study) -> None:
+def test_judges_are_hidden_from_every_table_and_file(as_ada, study: Study) -> None:
     chosen = [key("able"), key("brisk")]
     response = as_ada.get(address(study), {"view": "judges", "shown": chosen})
     sheet = response.context["sheet"]
@@ -110,7 +109,7 @@ def test_judges_are_hidden_from_every_table_and_file(as_ada: Any, study: Study) 
     assert set(names(as_ada, study, shown="nobody")) == set(JUDGES)
 
 
-def test_the_file_has_a_row_for_each_judge_with_all_figures(as_ada: Any, study: Study) -> None:
+def test_the_file_has_a_row_for_each_judge_with_all_figures(as_ada, study: Study) -> None:
     report = stored(study).judges
     rows = {row["judge"]: row for row in table(as_ada, study)}
     assert set(rows) == {"People among themselves", "Ceiling", *JUDGES}
@@ -124,7 +123,7 @@ def test_the_file_has_a_row_for_each_judge_with_all_figures(as_ada: Any, study: 
     assert any(row["linking_note"].startswith("in all") for row in rows.values())
 
 
-def test_the_table_downloads_as_latex(as_ada: Any, study: Study) -> None:
+def test_the_table_downloads_as_latex(as_ada, study: Study) -> None:
     text = b"".join(as_ada.get(address(study, "judges.tex")).streaming_content).decode()
     assert r"\begin{table*}" in text
     assert "Pearson" in next(line for line in text.splitlines() if line.startswith("Judge & "))
@@ -143,16 +142,14 @@ def test_the_table_downloads_as_latex(as_ada: Any, study: Study) -> None:
     assert b"Spearman" in wide
 
 
-def test_a_table_of_people_alone_says_nothing_of_judges(as_ada: Any, study: Study) -> None:
+def test_a_table_of_people_alone_says_nothing_of_judges(as_ada, study: Study) -> None:
     text = as_ada.get(address(study, "labels.csv")).getvalue().decode()
     assert text.startswith("label,agreement")
     assert "judge_approvals" not in text
     assert "approval" not in as_ada.get(address(study, "labels.tex")).getvalue().decode()
 
 
-def test_a_published_cost_is_entered_and_shown_as_published(
-    as_ada: Any, study: Study, ada: Any, as_ben: Any
-) -> None:
+def test_a_published_cost_is_entered_and_shown_as_published(as_ada, study: Study, ada, as_ben) -> None:
     Judge.objects.filter(name="brisk").update(created_by=ada)
     judge = Judge.objects.get(name="brisk")
     cost = reverse("benchmarks:judge-cost", args=[judge.uid])
@@ -178,7 +175,7 @@ def test_a_published_cost_is_entered_and_shown_as_published(
     assert judge.published_cost is None
 
 
-def test_only_imported_judges_have_a_published_cost(as_ada: Any) -> None:
+def test_only_imported_judges_have_a_published_cost(as_ada) -> None:
     as_ada.post(reverse("benchmarks:judge-offline"))
     offline = Judge.objects.get(name="lexical-2")
     assert (

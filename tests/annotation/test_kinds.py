@@ -8,7 +8,6 @@ import os
 import subprocess
 import sys
 import zipfile
-from typing import Any
 
 import pytest
 from django.conf import settings
@@ -25,7 +24,7 @@ def grading(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(kinds._kinds, KIND.value, KIND)
 
 
-def url(name: str, study: Study, *more: Any) -> str:
+def url(name: str, study: Study, *more) -> str:
     return reverse(f"annotation:{name}", args=[study.uid, *more])
 
 
@@ -39,9 +38,7 @@ def test_two_kinds_of_one_name_are_refused() -> None:
 
 
 @pytest.mark.usefixtures("grading")
-def test_a_toy_kind_is_set_up_worked_on_copied_and_deleted(
-    ada: Any, ben: Any, as_ben: Any, cleo: Any, eve: Any, login: Any
-) -> None:
+def test_a_toy_kind_is_set_up_worked_on_copied_and_deleted(ada, ben, as_ben, cleo, eve, login) -> None:
     subtopic = make_haystack().subtopics.get(number=1)
     summaries = [make_summary(subtopic=subtopic, system=letter) for letter in "abcd"]
     client = login(ada)

@@ -33,7 +33,7 @@ KINDS = sorted(MODELS)
 class Desk:
     """One person at the tasks of one study, with two answers of each kind."""
 
-    def __init__(self, kind: str, study: Study, person: Any, client: Client) -> None:
+    def __init__(self, kind: str, study: Study, person, client: Client) -> None:
         self.kind, self.study, self.person, self.client = kind, study, person, client
 
     def task(self, position: int) -> LabelTask:
@@ -52,7 +52,7 @@ class Desk:
         insight = self.task(position).item.summary.subtopic.insights.order_by("number")[0]
         return {"question": str(insight.uid), "coverage": {"yes": "partial", "no": "none"}.get(word, "")}
 
-    def answer(self, position: int, word: str, **more: str) -> Any:
+    def answer(self, position: int, word: str, **more: str):
         return self.client.post(self.url("choice", position), self.fields(position, word) | more, headers=JSON)
 
     def undo(self, position: int, op_id: str = "", **more: str) -> dict[str, Any]:
@@ -73,7 +73,7 @@ class Desk:
 
 
 @pytest.fixture
-def desk(ben: Any, as_ben: Any) -> Callable[[str], Desk]:
+def desk(ben, as_ben) -> Callable[[str], Desk]:
     def sit(kind: str) -> Desk:
         makers: dict[str, Callable[[], Study]] = {
             "linking": lambda: make_linking_study(annotators=[ben]),
@@ -128,7 +128,7 @@ def test_an_undo_that_is_delivered_twice_or_after_a_reload_takes_back_one_answer
     assert at.undo(1, "later", here="1")["task"] == str(at.task(1).uid)
 
 
-def test_undo_leaves_other_people_and_other_studies_alone(ben: Any, cleo: Any, as_cleo: Any, login: Any) -> None:
+def test_undo_leaves_other_people_and_other_studies_alone(ben, cleo, as_cleo, login) -> None:
     study = make_points_study(annotators=[ben, cleo])
     another = make_points_study(annotators=[ben], name="Another", questions=[make_points_question(key="q2")])
     own, hers, later = (
@@ -274,7 +274,7 @@ def test_an_answer_of_every_kind_is_listed_with_what_was_asked_and_leads_to_its_
     assert "Open or change" in page
 
 
-def test_the_newest_come_first_and_no_more_than_twenty(ben: Any, as_ben: Any) -> None:
+def test_the_newest_come_first_and_no_more_than_twenty(ben, as_ben) -> None:
     questions = [make_points_question(key=f"q{n}") for n in range(8)]
     study = make_points_study(annotators=[ben], questions=questions)
     at = Desk("verification", study, ben, as_ben)
@@ -295,7 +295,7 @@ def test_what_was_taken_back_is_not_listed_and_a_change_counts_once(desk: Callab
     assert [each.answer for each in last_answers(annotator_of(at.person))] == ["yes"]
 
 
-def test_answers_of_a_closed_study_are_there_to_read(desk: Callable[[str], Desk], cleo: Any, as_cleo: Any) -> None:
+def test_answers_of_a_closed_study_are_there_to_read(desk: Callable[[str], Desk], cleo, as_cleo) -> None:
     at = desk("verification")
     at.answer(1, "no")
     Study.objects.update(state="closed")
@@ -323,7 +323,7 @@ def test_a_changed_answer_leads_back_to_where_one_was(kind: str, desk: Callable[
 
 
 def test_an_item_leads_back_to_no_task_of_others_and_to_no_other_site(
-    cleo: Any, login: Any, desk: Callable[[str], Desk]
+    cleo, login, desk: Callable[[str], Desk]
 ) -> None:
     at = desk("verification")
     theirs = make_points_study(annotators=[cleo], name="Theirs", questions=[make_points_question(key="theirs")])

@@ -39,7 +39,7 @@ NAMED = re.compile(r"<li><strong>(\w+)</strong> \(<code>(.)</code>\)")
 
 
 @pytest.mark.parametrize("kind", sorted(MAKERS))
-def test_default_guidelines_list_the_answers_as_the_page_does(kind: str, ben: Any, as_ben: Any) -> None:
+def test_default_guidelines_list_the_answers_as_the_page_does(kind: str, ben, as_ben) -> None:
     study = MAKERS[kind](ben)
     page = as_ben.get(f"/work/{kind}/{label_task(study, ben).uid}/").content.decode()
     on_the_page = list(dict.fromkeys(CHOICE.findall(page)))
@@ -76,9 +76,7 @@ def test_no_worked_example_of_the_guidelines_is_an_item_of_the_demo(kind: str) -
     assert alike == []
 
 
-def test_a_study_with_our_guidelines_shows_them_in_german_with_the_english_text_below(
-    ben: Any, as_ben: Any, now: Any
-) -> None:
+def test_a_study_with_our_guidelines_shows_them_in_german_with_the_english_text_below(ben, as_ben, now) -> None:
     study = make_linking_study(annotators=[ben])
     publish_guideline(study=study, body=default_guidelines("linking"), by=None, now=now)
     shown = as_ben.get(reverse("annotation:study-guidelines", args=[study.uid]), headers={"accept-language": "de"})
@@ -88,7 +86,7 @@ def test_a_study_with_our_guidelines_shows_them_in_german_with_the_english_text_
     assert "None, partial, full" in html
 
 
-def test_guidelines_that_somebody_wrote_stay_as_they_are(ben: Any, now: Any) -> None:
+def test_guidelines_that_somebody_wrote_stay_as_they_are(ben, now) -> None:
     study = make_linking_study(annotators=[ben])
     own = publish_guideline(study=study, body=default_guidelines("linking") + "\n\nMore.", by=None, now=now)
     sent = publish_guideline(

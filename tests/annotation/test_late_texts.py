@@ -6,7 +6,6 @@ import csv
 import io
 import json
 from datetime import datetime, timedelta
-from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -31,14 +30,14 @@ LATEST = LATER + "\n- A crossing costs four euros [3, 5]"
 
 
 @pytest.fixture
-def writer(ben: Any) -> Writer:
+def writer(ben) -> Writer:
     """Somebody who has submitted one bullet after a minute."""
     made = Writer(start_session(ben))
     made.submit(60_000, IN_TIME)
     return made
 
 
-def say_late(writer: Writer, text: str, at_ms: int = 90_000, **fields: Any) -> str:
+def say_late(writer: Writer, text: str, at_ms: int = 90_000, **fields) -> str:
     """Send a text that comes too late; gives its operation."""
     with pytest.raises(SessionClosed):
         writer.save(at_ms, text, **fields)
@@ -51,15 +50,13 @@ def waits(writer: Writer) -> list[str]:
     return [f"{one.text} {one.url}" for one in late.waiting({study.pk: study})]
 
 
-def decide(
-    client: Any, writer: Writer, op_id: str, decision: str = "accept", reason: str = "the line was cut"
-) -> Any:
+def decide(client, writer: Writer, op_id: str, decision: str = "accept", reason: str = "the line was cut"):
     address = reverse("annotation:session-late-text", args=[writer.session.uid])
     return client.post(address, {"text": op_id, "decision": decision, "reason": reason}, follow=True)
 
 
 @pytest.fixture
-def researcher(ada: Any, as_ada: Any, writer: Writer) -> Any:
+def researcher(ada, as_ada, writer: Writer):
     writer.session.assignment.study.researchers.add(ada)
     return as_ada
 
@@ -69,7 +66,7 @@ def score(now: datetime) -> None:
         judging.run_pending(run=run, clock=lambda: now)
 
 
-def test_the_writer_reads_how_many_words_came_too_late_and_which(writer: Writer, as_ben: Any) -> None:
+def test_the_writer_reads_how_many_words_came_too_late_and_which(writer: Writer, as_ben) -> None:
     say_late(writer, LATER, typed_at_ms=int(after(55_000).timestamp() * 1000))
     for name in ("session-after", "session-own"):
         shown = as_ben.get(reverse(f"annotation:{name}", args=[writer.session.uid])).text
@@ -80,7 +77,7 @@ def test_the_writer_reads_how_many_words_came_too_late_and_which(writer: Writer,
         assert "not counted unless a researcher accepts it" in shown
 
 
-def test_every_late_text_is_kept_and_the_newest_comes_first(writer: Writer, researcher: Any) -> None:
+def test_every_late_text_is_kept_and_the_newest_comes_first(writer: Writer, researcher) -> None:
     say_late(writer, LATER)
     say_late(writer, LATEST, 95_000)
     say_late(writer, LATER, 99_000)
@@ -91,7 +88,7 @@ def test_every_late_text_is_kept_and_the_newest_comes_first(writer: Writer, rese
 
 
 @pytest.mark.parametrize("text", [IN_TIME, f"{IN_TIME}  \n", ""])
-def test_of_a_text_that_is_the_final_one_there_is_nothing_to_tell(ben: Any, as_ben: Any, text: str) -> None:
+def test_of_a_text_that_is_the_final_one_there_is_nothing_to_tell(ben, as_ben, text: str) -> None:
     writer = Writer(start_session(ben))
     writer.save(30_000, "- An earlier draft")
     writer.submit(60_000, IN_TIME)
@@ -101,9 +98,7 @@ def test_of_a_text_that_is_the_final_one_there_is_nothing_to_tell(ben: Any, as_b
     assert "late-title" not in shown
 
 
-def test_a_late_text_that_was_a_draft_once_is_told_of_like_any_other(
-    ben: Any, as_ben: Any, ada: Any, as_ada: Any
-) -> None:
+def test_a_late_text_that_was_a_draft_once_is_told_of_like_any_other(ben, as_ben, ada, as_ada) -> None:
     session = start_session(ben)
     writer = Writer(session)
     writer.save(20_000, LATER)
@@ -116,7 +111,7 @@ def test_a_late_text_that_was_a_draft_once_is_told_of_like_any_other(
     assert "9 words arrived too late" in as_ada.get(f"/sessions/{session.uid}/").text
 
 
-def test_a_late_text_changes_no_figure_and_is_not_scored(writer: Writer, researcher: Any, now: datetime) -> None:
+def test_a_late_text_changes_no_figure_and_is_not_scored(writer: Writer, researcher, now: datetime) -> None:
     score(now)
     study, judge = writer.session.assignment.study, versions.default_judge(now=now)
     before = study_report(study=study, judge=judge)
@@ -128,7 +123,7 @@ def test_a_late_text_changes_no_figure_and_is_not_scored(writer: Writer, researc
 
 
 def test_an_accepted_late_text_is_a_second_final_text_that_figures_hold_only_on_request(
-    writer: Writer, researcher: Any, now: datetime
+    writer: Writer, researcher, now: datetime
 ) -> None:
     op_id = say_late(writer, LATEST)
     score(now)
@@ -139,7 +134,7 @@ def test_an_accepted_late_text_is_a_second_final_text_that_figures_hold_only_on_
     study, judge = writer.session.assignment.study, versions.default_judge(now=now)
     submitted, with_late = (study_report(study=study, judge=judge, with_late=each) for each in (False, True))
 
-    def coverage(report: Any) -> float:
+    def coverage(report) -> float:
         return float(report.sessions[0].stats[0].value)
 
     assert coverage(submitted) < coverage(with_late)
@@ -154,7 +149,7 @@ def test_an_accepted_late_text_is_a_second_final_text_that_figures_hold_only_on_
 
 
 @pytest.mark.every_database
-def test_the_files_say_which_text_is_which(writer: Writer, researcher: Any, now: datetime) -> None:
+def test_the_files_say_which_text_is_which(writer: Writer, researcher, now: datetime) -> None:
     op_id = say_late(writer, LATEST, typed_at_ms=int(after(50_000).timestamp() * 1000))
     decide(researcher, writer, op_id)
     score(now)
@@ -179,7 +174,7 @@ def test_the_files_say_which_text_is_which(writer: Writer, researcher: Any, now:
 
 
 @pytest.mark.every_database
-def test_decisions_are_audited_and_can_be_taken_back(writer: Writer, researcher: Any, ada: Any) -> None:
+def test_decisions_are_audited_and_can_be_taken_back(writer: Writer, researcher, ada) -> None:
     op_id = say_late(writer, LATER)
     assert "needs a reason" in decide(researcher, writer, op_id, reason=" ").text
     assert not LateDecision.objects.exists()
@@ -199,7 +194,7 @@ def test_decisions_are_audited_and_can_be_taken_back(writer: Writer, researcher:
     ]
 
 
-def test_of_two_late_texts_the_one_accepted_last_counts(writer: Writer, researcher: Any) -> None:
+def test_of_two_late_texts_the_one_accepted_last_counts(writer: Writer, researcher) -> None:
     first, second = say_late(writer, LATER), say_late(writer, LATEST)
     decide(researcher, writer, first)
     decide(researcher, writer, second)
@@ -207,7 +202,7 @@ def test_of_two_late_texts_the_one_accepted_last_counts(writer: Writer, research
 
 
 def test_giving_time_back_ends_the_acceptance_with_the_end_it_stood_for(
-    writer: Writer, researcher: Any, eve: Any, as_ben: Any
+    writer: Writer, researcher, eve, as_ben
 ) -> None:
     decide(researcher, writer, say_late(writer, LATER))
     settling.reopen(session=writer.row(), by=eve, delta_ms=60_000, reason="a power cut", now=after(120_000))
@@ -218,7 +213,7 @@ def test_giving_time_back_ends_the_acceptance_with_the_end_it_stood_for(
 @pytest.mark.every_database
 @pytest.mark.parametrize("state", ["running", "voided"])
 def test_only_a_session_that_ended_by_itself_can_have_an_accepted_late_text(
-    ben: Any, as_ben: Any, ada: Any, eve: Any, state: str
+    ben, as_ben, ada, eve, state: str
 ) -> None:
     writer = Writer(start_session(ben))
     writer.session.assignment.study.researchers.add(ada)
@@ -241,15 +236,13 @@ def test_only_a_session_that_ended_by_itself_can_have_an_accepted_late_text(
         Session.objects.update(late_text=DraftRevision.objects.latest("pk"))
 
 
-def test_a_text_in_time_cannot_be_accepted_as_late(writer: Writer, ada: Any) -> None:
+def test_a_text_in_time_cannot_be_accepted_as_late(writer: Writer, ada) -> None:
     in_time = DraftRevision.objects.get(accepted=True)
     with pytest.raises(late.NotDecidable):
         late.accept(session=writer.row(), op_id=in_time.op_id, by=ada, reason="x", now=after(90_000))
 
 
-def test_the_work_of_an_erased_person_keeps_its_late_text(
-    writer: Writer, researcher: Any, ben: Any, eve: Any
-) -> None:
+def test_the_work_of_an_erased_person_keeps_its_late_text(writer: Writer, researcher, ben, eve) -> None:
     op_id = say_late(writer, LATER)
     erasing.erase(actor=eve, user=ben, now=NOW)
     assert "9 words arrived too late" in researcher.get(f"/sessions/{writer.session.uid}/").text
@@ -257,9 +250,7 @@ def test_the_work_of_an_erased_person_keeps_its_late_text(
     assert writer.row().late_text is not None
 
 
-def test_a_browser_is_told_how_many_words_came_too_late(
-    writer: Writer, as_ben: Any, dot: Any, login: Any, time_machine: Any
-) -> None:
+def test_a_browser_is_told_how_many_words_came_too_late(writer: Writer, as_ben, dot, login, time_machine) -> None:
     time_machine.move_to(after(120_000), tick=False)
     answer = Browser(as_ben, writer.session).draft(LATER, base_rev=1)
     assert (answer.status_code, answer.json()["late_words"]) == (410, 9)
@@ -269,7 +260,7 @@ def test_a_browser_is_told_how_many_words_came_too_late(
 
 @pytest.mark.parametrize(("claimed", "stored"), [(-10_000, 0), (40_000, 40_000), (10**9, 90_000), (2**52, None)])
 def test_what_the_browsers_clock_says_is_moved_into_the_session(
-    writer: Writer, as_ben: Any, time_machine: Any, claimed: int, stored: int | None
+    writer: Writer, as_ben, time_machine, claimed: int, stored: int | None
 ) -> None:
     time_machine.move_to(after(90_000), tick=False)
     ms = claimed if claimed == 2**52 else int(after(claimed).timestamp() * 1000)
@@ -278,7 +269,7 @@ def test_what_the_browsers_clock_says_is_moved_into_the_session(
 
 
 def test_notes_that_come_too_late_or_from_an_older_tab_are_stored_for_their_writer_alone(
-    writer: Writer, researcher: Any, as_ben: Any, time_machine: Any
+    writer: Writer, researcher, as_ben, time_machine
 ) -> None:
     time_machine.move_to(NOW + timedelta(hours=1), tick=False)
     browser = Browser(as_ben, writer.session)
@@ -290,7 +281,7 @@ def test_notes_that_come_too_late_or_from_an_older_tab_are_stored_for_their_writ
     assert "look for" not in researcher.get(f"/sessions/{writer.session.uid}/").text
 
 
-def test_notes_of_a_tab_that_lost_the_session_are_stored_apart(ben: Any, as_ben: Any, time_machine: Any) -> None:
+def test_notes_of_a_tab_that_lost_the_session_are_stored_apart(ben, as_ben, time_machine) -> None:
     time_machine.move_to(NOW, tick=False)
     session = start_session(ben)
     Browser(as_ben, session, "tab-2").post("claim")
@@ -299,7 +290,7 @@ def test_notes_of_a_tab_that_lost_the_session_are_stored_apart(ben: Any, as_ben:
     assert Session.objects.get().notes_text == ""
 
 
-def test_open_questions_come_back_until_they_are_answered_or_declined(writer: Writer, as_ben: Any) -> None:
+def test_open_questions_come_back_until_they_are_answered_or_declined(writer: Writer, as_ben) -> None:
     url = reverse("annotation:session-after", args=[writer.session.uid])
 
     def asks() -> list[bool]:
@@ -313,7 +304,7 @@ def test_open_questions_come_back_until_they_are_answered_or_declined(writer: Wr
     assert as_ben.get(url).headers["Location"] == reverse("annotation:session-own", args=[writer.session.uid])
 
 
-def test_answered_questions_are_not_asked_again(writer: Writer, as_ben: Any) -> None:
+def test_answered_questions_are_not_asked_again(writer: Writer, as_ben) -> None:
     url = reverse("annotation:session-after", args=[writer.session.uid])
     as_ben.post(url, {"time_was_enough": "yes", "used_no_model": "yes"})
     assert url not in as_ben.get("/work/").text
@@ -321,7 +312,7 @@ def test_answered_questions_are_not_asked_again(writer: Writer, as_ben: Any) -> 
     assert Session.objects.get().questions_declined_at is None
 
 
-def test_my_work_shows_a_session_whose_time_is_up_as_over(ben: Any, as_ben: Any, time_machine: Any) -> None:
+def test_my_work_shows_a_session_whose_time_is_up_as_over(ben, as_ben, time_machine) -> None:
     session = start_session(ben)
     time_machine.move_to(NOW + timedelta(hours=5), tick=False)
     shown = as_ben.get("/work/").text
@@ -329,7 +320,7 @@ def test_my_work_shows_a_session_whose_time_is_up_as_over(ben: Any, as_ben: Any,
     assert reverse("annotation:session", args=[session.uid]) + '"' not in shown
 
 
-def test_the_home_counts_each_text_that_the_page_asks_for_and_no_other(writer: Writer, researcher: Any) -> None:
+def test_the_home_counts_each_text_that_the_page_asks_for_and_no_other(writer: Writer, researcher) -> None:
     page = reverse("annotation:session-results", args=[writer.session.uid])
     say_late(writer, f"{IN_TIME}  \n")
     assert waits(writer) == [], "only blanks are new"
@@ -344,7 +335,7 @@ def test_the_home_counts_each_text_that_the_page_asks_for_and_no_other(writer: W
 
 
 @pytest.mark.every_database
-def test_what_had_been_typed_by_the_mark_stands_beside_what_is_recorded(ben: Any, ada: Any, as_ada: Any) -> None:
+def test_what_had_been_typed_by_the_mark_stands_beside_what_is_recorded(ben, ada, as_ada) -> None:
     """Typed offline before the mark of ten minutes and before the end, by a browser whose clock is slow by 5 s."""
     writer = Writer(start_session(ben))
     writer.session.assignment.study.researchers.add(ada)
@@ -374,7 +365,7 @@ def test_what_had_been_typed_by_the_mark_stands_beside_what_is_recorded(ben: Any
     assert "(final)" in shown.partition("As typed")[2].partition("</section>")[0]
 
 
-def written_offline(user: Any) -> Writer:
+def written_offline(user) -> Writer:
     """Somebody who wrote the second bullet before the mark of ten minutes, without a connection until after it."""
     writer = Writer(start_session(user))
     writer.save(60_000, IN_TIME, typed_at_ms=int(after(60_000).timestamp() * 1000))
@@ -384,7 +375,7 @@ def written_offline(user: Any) -> Writer:
     return writer
 
 
-def test_figures_take_texts_as_typed_where_a_page_asks(ben: Any, ada: Any, as_ada: Any, now: datetime) -> None:
+def test_figures_take_texts_as_typed_where_a_page_asks(ben, ada, as_ada, now: datetime) -> None:
     study = written_offline(ben).session.assignment.study
     study.researchers.add(ada)
     address = f"/studies/{study.uid}/results/figures.json"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.test import Client
 from django.urls import reverse
@@ -22,7 +21,7 @@ from tests.makers import NOW, fill_missing, flat, make_assignment, make_session,
 from tests.makers_verification import make_questions, make_verification_study, say_all
 
 
-def verified(researcher: Any, *people: Any) -> Study:
+def verified(researcher, *people) -> Study:
     study = make_verification_study(
         questions=make_questions(3), annotators=people, researcher=researcher, for_all=True
     )
@@ -30,13 +29,13 @@ def verified(researcher: Any, *people: Any) -> Study:
     return study
 
 
-def chart_of(user: Any, now: datetime = NOW) -> Latest:
+def chart_of(user, now: datetime = NOW) -> Latest:
     found = latest_of(user, now)
     assert found is not None
     return found
 
 
-def test_labels_of_coverage_show_judges_beside_people(ada: Any, as_ada: Any) -> None:
+def test_labels_of_coverage_show_judges_beside_people(ada, as_ada) -> None:
     study = make_labelled_study(summaries=make_summaries(n=4), researcher=ada)
     found = chart_of(ada)
     assert found.study == study
@@ -47,13 +46,13 @@ def test_labels_of_coverage_show_judges_beside_people(ada: Any, as_ada: Any) -> 
     assert reverse("annotation:study-figures", args=[study.uid]) in page
 
 
-def test_without_judges_people_are_shown_among_themselves(ada: Any) -> None:
+def test_without_judges_people_are_shown_among_themselves(ada) -> None:
     make_labelled_study(summaries=make_summaries(n=4), researcher=ada, judges=())
     assert [row["series"] for row in chart_of(ada).chart.rows] == ["agreement", "Randolph's κ", "α, ordinal"]
 
 
 def test_the_study_worked_in_last_that_has_results_comes_first(
-    ada: Any, ben: Any, cleo: Any, django_assert_max_num_queries: Any
+    ada, ben, cleo, django_assert_max_num_queries
 ) -> None:
     older = make_labelled_study(summaries=make_summaries(n=4), researcher=ada)
     newer = verified(ada, ben, cleo)
@@ -67,7 +66,7 @@ def test_the_study_worked_in_last_that_has_results_comes_first(
     assert chart_of(ada, NOW).study == newer
 
 
-def test_a_judge_is_shown_beside_people_on_pairs(ada: Any, ben: Any, cleo: Any) -> None:
+def test_a_judge_is_shown_beside_people_on_pairs(ada, ben, cleo) -> None:
     study = make([ben, cleo], make_judged(), n=12, by=ada)
     assert latest_of(ada, NOW) is None
     for task in LabelTask.objects.all():
@@ -76,7 +75,7 @@ def test_a_judge_is_shown_beside_people_on_pairs(ada: Any, ben: Any, cleo: Any) 
     assert (found.study, found.chart.rows[0]["series"]) == (study, "people")
 
 
-def test_writing_shows_the_mean_of_the_joint_score(ada: Any, ben: Any) -> None:
+def test_writing_shows_the_mean_of_the_joint_score(ada, ben) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben])
     assert latest_of(ada, NOW) is None
     session = make_session(
@@ -92,7 +91,7 @@ def test_writing_shows_the_mean_of_the_joint_score(ada: Any, ben: Any) -> None:
 
 
 def test_a_stranger_sees_no_results_and_annotators_no_such_page(
-    ada: Any, as_ada: Any, ben: Any, as_ben: Any, cleo: Any, dot: Any, login: Any
+    ada, as_ada, ben, as_ben, cleo, dot, login
 ) -> None:
     verified(ada, ben, cleo)
     client: Client = login(dot)
@@ -103,9 +102,7 @@ def test_a_stranger_sees_no_results_and_annotators_no_such_page(
     assert 'hx-get="/agreement/latest/"' in as_ada.get("/").text
 
 
-def test_the_list_of_agreement_says_what_is_counted_and_what_agreement_is_on(
-    ada: Any, as_ada: Any, ben: Any, cleo: Any
-) -> None:
+def test_the_list_of_agreement_says_what_is_counted_and_what_agreement_is_on(ada, as_ada, ben, cleo) -> None:
     study = MAKERS["verification"](ALL, ada, (ben, cleo))
     linking = make_labelled_study(summaries=make_summaries(n=4), people=("anna", "bert"), researcher=ada)
     linking.coveragelabels.filter(annotator__label="bert", summary=linking.coveragelabels.first().summary).delete()

@@ -22,7 +22,7 @@ NAME = "Coverage, labels and judge"
 
 
 @pytest.fixture
-def study(ada: Any) -> Study:
+def study(ada) -> Study:
     """Four systems on six subtopics, all judged and labelled, as a random draw."""
     made = make_labelled_study(
         summaries=make_summaries(n=24, summarizers=SYSTEMS), judges=("owl",), researcher=ada, people=("anna",)
@@ -61,7 +61,7 @@ def mean_verdict(summary: Summary) -> float:
     return sum(worth[one] for one in verdicts) / len(verdicts)
 
 
-def test_of_a_random_sample_it_is_the_labelled_mean_with_the_judges_help(as_ada: Any, study: Study) -> None:
+def test_of_a_random_sample_it_is_the_labelled_mean_with_the_judges_help(as_ada, study: Study) -> None:
     texts = list(Summary.objects.order_by("pk"))
     own = [text for text in texts if text.system.summarizer == "alpha"]
     keep(*own[:5], *(text for text in texts if text.system.summarizer == "beta"))
@@ -86,7 +86,7 @@ def test_of_a_random_sample_it_is_the_labelled_mean_with_the_judges_help(as_ada:
     assert NAME in output_of("report", "leaderboard", "--judge", "owl")
 
 
-def test_one_labelled_text_has_a_mean_without_an_interval(as_ada: Any, study: Study) -> None:
+def test_one_labelled_text_has_a_mean_without_an_interval(as_ada, study: Study) -> None:
     first = Summary.objects.order_by("pk")[0]
     keep(first)
     row = rows(as_ada)[first.system.summarizer]
@@ -95,7 +95,7 @@ def test_one_labelled_text_has_a_mean_without_an_interval(as_ada: Any, study: St
     assert "no interval under" in row["intervals"]["coverage_labelled"]["reason"]
 
 
-def test_without_labels_or_where_they_are_no_random_draw_there_is_no_column(as_ada: Any, study: Study) -> None:
+def test_without_labels_or_where_they_are_no_random_draw_there_is_no_column(as_ada, study: Study) -> None:
     assert "coverage_labelled" in rows(as_ada)["alpha"]
     Study.objects.update(labels_are_random=False)
     assert "coverage_labelled" not in rows(as_ada)["alpha"]
@@ -106,7 +106,7 @@ def test_without_labels_or_where_they_are_no_random_draw_there_is_no_column(as_a
     assert "People have labelled some of these texts" not in page(as_ada)
 
 
-def test_labels_of_studies_that_one_may_not_see_do_not_count(study: Study, login: Any, dot: Any) -> None:
+def test_labels_of_studies_that_one_may_not_see_do_not_count(study: Study, login, dot) -> None:
     study.researchers.clear()
     dot.groups.set(study.researchers.model.objects.get(username="ada").groups.all())
     assert NAME not in page(login(dot))

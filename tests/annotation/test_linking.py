@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from datetime import datetime, timedelta
-from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -27,7 +26,7 @@ SECOND = timedelta(seconds=1)
 
 
 @pytest.fixture
-def task(ben: Any) -> LabelTask:
+def task(ben) -> LabelTask:
     return label_task(make_linking_study(annotators=[ben]), ben)
 
 
@@ -81,7 +80,7 @@ def test_what_cannot_be_meant_is_refused_and_nothing_stored(
     assert not CoverageLabel.objects.exists()
 
 
-def test_a_study_can_allow_several_bullets(ben: Any, now: datetime) -> None:
+def test_a_study_can_allow_several_bullets(ben, now: datetime) -> None:
     task = label_task(make_linking_study(annotators=[ben], allow_several_lines=True), ben)
     say(task, "full", 4, 3, 4, now=now)
     assert current(task).lines == [3, 4]
@@ -183,7 +182,7 @@ def test_flag_comment_and_being_unsure_are_kept(task: LabelTask, now: datetime) 
     assert (task.is_flagged, task.comment, current(task).is_unsure) == (True, "odd", True)
 
 
-def test_time_counts_once_over_all_tasks_of_a_person(ben: Any, now: datetime) -> None:
+def test_time_counts_once_over_all_tasks_of_a_person(ben, now: datetime) -> None:
     study = make_linking_study(annotators=[ben])
     first, second = label_task(study, ben), label_task(study, ben, position=2)
     for task, seconds in ((first, 0), (first, 60), (second, 90), (first, 100), (first, 400), (second, 401)):

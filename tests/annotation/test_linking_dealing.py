@@ -6,7 +6,6 @@ from collections import Counter
 from datetime import datetime
 from decimal import Decimal
 from itertools import pairwise
-from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -35,7 +34,7 @@ from tests.makers import (
 )
 
 
-def test_nobody_links_what_they_wrote_themselves(ben: Any, cleo: Any, ada: Any, now: datetime) -> None:
+def test_nobody_links_what_they_wrote_themselves(ben, cleo, ada, now: datetime) -> None:
     writing = make_writing_study(annotators=[ben], researcher=ada)
     task = make_assignment(study=writing, annotator=ben, state="done")
     session = make_session(assignment=task, state="submitted", revisions=[(1000, "- Boats leave at six. [1]")])
@@ -50,14 +49,14 @@ def test_nobody_links_what_they_wrote_themselves(ben: Any, cleo: Any, ada: Any, 
     assert work_of(study).gaps(study).n_short() == 0
 
 
-def test_nobody_links_on_a_haystack_they_still_have_to_write_on(ben: Any, cleo: Any) -> None:
+def test_nobody_links_on_a_haystack_they_still_have_to_write_on(ben, cleo) -> None:
     haystack = make_haystack()
     make_assignment(study=make_writing_study(haystack=haystack, annotators=[ben]), annotator=ben)
     study = make_linking_study(haystack=haystack, annotators=[ben, cleo], people_per_item=2)
     assert set(study.label_tasks.values_list("annotator", flat=True)) == {annotator_of(cleo).pk}
 
 
-def big_study(*people: Any, **plan: Any) -> Study:
+def big_study(*people, **plan) -> Study:
     haystack = make_haystack(golds=[[[1]], [[2]], [[3]], [[4]]])
     summaries = [
         make_summary(subtopic=subtopic, system=f"model-{letter}")
@@ -67,7 +66,7 @@ def big_study(*people: Any, **plan: Any) -> Study:
     return make_linking_study(annotators=people, summaries=summaries, **plan)
 
 
-def test_a_share_goes_to_everyone_and_the_rest_is_split(ben: Any, cleo: Any) -> None:
+def test_a_share_goes_to_everyone_and_the_rest_is_split(ben, cleo) -> None:
     study = big_study(ben, cleo, overlap_share=Decimal("0.25"))
     holders = Counter(study.label_tasks.values_list("item", flat=True))
     assert Counter(holders.values()) == {2: 5, 1: 15}
@@ -79,9 +78,7 @@ def test_a_share_goes_to_everyone_and_the_rest_is_split(ben: Any, cleo: Any) -> 
         assert sum(a != b for a, b in pairwise(blocks)) == len(set(blocks)) - 1
 
 
-def test_somebody_new_shares_what_nobody_opened_and_begun_work_stays(
-    ben: Any, cleo: Any, dot: Any, ada: Any, now: datetime
-) -> None:
+def test_somebody_new_shares_what_nobody_opened_and_begun_work_stays(ben, cleo, dot, ada, now: datetime) -> None:
     study = big_study(ben, cleo, overlap_number=2)
     begun = label_task(study, ben, position=7)
     say(begun, "none", now=now)
@@ -95,7 +92,7 @@ def test_somebody_new_shares_what_nobody_opened_and_begun_work_stays(
     assert Counter(Counter(study.label_tasks.values_list("item", flat=True)).values()) == {1: 18, 3: 2}
 
 
-def test_summaries_added_later_come_after_the_earlier_ones(ben: Any, cleo: Any, ada: Any, now: datetime) -> None:
+def test_summaries_added_later_come_after_the_earlier_ones(ben, cleo, ada, now: datetime) -> None:
     study = big_study(ben, cleo)
     before = dict(study.label_tasks.values_list("uid", "position"))
     subtopic = Summary.objects.first().subtopic
@@ -109,7 +106,7 @@ def test_summaries_added_later_come_after_the_earlier_ones(ben: Any, cleo: Any, 
     assert max(after.values()) == 11
 
 
-def checked_study(source: Study, *people: Any, n_training: int = 1, n_gold: int = 1) -> Study:
+def checked_study(source: Study, *people, n_training: int = 1, n_gold: int = 1) -> Study:
     study = items.create_study(
         details=lifecycle.Details(name="With checks"),
         plan=LinkingPlan(pass_mark=Decimal("0.8")),
@@ -126,7 +123,7 @@ def checked_study(source: Study, *people: Any, n_training: int = 1, n_gold: int 
 
 
 @pytest.fixture
-def source(ben: Any, cleo: Any, now: datetime) -> Study:
+def source(ben, cleo, now: datetime) -> Study:
     """All say the same of three summaries, and differ on one insight of the fourth."""
     study = make_linking_study(annotators=[ben, cleo], people_per_item=2)
     for person in (ben, cleo):
@@ -140,7 +137,7 @@ def source(ben: Any, cleo: Any, now: datetime) -> Study:
 
 
 def test_training_comes_first_tells_the_agreed_answer_and_enters_no_figure(
-    source: Study, dot: Any, now: datetime
+    source: Study, dot, now: datetime
 ) -> None:
     study = checked_study(source, dot)
     training = label_task(study, dot)
@@ -156,7 +153,7 @@ def test_training_comes_first_tells_the_agreed_answer_and_enters_no_figure(
 
 
 @pytest.mark.every_database
-def test_checks_go_to_everyone_but_those_who_made_the_answers(source: Study, ben: Any, dot: Any, eve: Any) -> None:
+def test_checks_go_to_everyone_but_those_who_made_the_answers(source: Study, ben, dot, eve) -> None:
     study = checked_study(source, ben, dot, n_training=1, n_gold=2)
     checks = study.label_tasks.exclude(item__role="ordinary")
     assert set(checks.values_list("annotator", flat=True)) == {annotator_of(dot).pk}
@@ -165,12 +162,12 @@ def test_checks_go_to_everyone_but_those_who_made_the_answers(source: Study, ben
     assert work_of(study).gaps(study).n_short() == 0
 
 
-def test_more_checks_than_agreed_answers_are_refused(source: Study, dot: Any) -> None:
+def test_more_checks_than_agreed_answers_are_refused(source: Study, dot) -> None:
     with pytest.raises(items.TooFewAgreed, match="of 3"):
         checked_study(source, dot, n_training=2, n_gold=2)
 
 
-def test_a_list_names_each_row_that_is_wrong(ada: Any) -> None:
+def test_a_list_names_each_row_that_is_wrong(ada) -> None:
     summary = make_summary(subtopic=make_haystack().subtopics.get(number=1))
     assert choosing.read_list(f"summary\n{summary.uid},x\n\n{summary.uid}\n", user=ada) == [summary]
     with pytest.raises(choosing.BadList) as bad:
@@ -193,7 +190,7 @@ def test_bullets_lose_what_tells_of_their_author(db: None) -> None:
 
 @pytest.mark.parametrize("why", ["deactivated", "consent withdrawn"])
 def test_who_cannot_work_gets_nothing_and_gives_back_what_was_not_opened(
-    why: str, ben: Any, cleo: Any, ada: Any, now: datetime
+    why: str, ben, cleo, ada, now: datetime
 ) -> None:
     study = make_linking_study(annotators=[ben], people_per_item=1)
     if why == "deactivated":
@@ -208,7 +205,7 @@ def test_who_cannot_work_gets_nothing_and_gives_back_what_was_not_opened(
     assert work_of(study).gaps(study).n_short() == 0
 
 
-def test_pages_of_writing_are_none_of_a_linking_study(ben: Any, ada: Any, as_ada: Any) -> None:
+def test_pages_of_writing_are_none_of_a_linking_study(ben, ada, as_ada) -> None:
     study = make_linking_study(annotators=[ben], researcher=ada)
     for page in ("assignments", "assignments/deal"):
         assert as_ada.get(f"/studies/{study.uid}/{page}/").status_code == 404
@@ -219,7 +216,7 @@ def test_pages_of_writing_are_none_of_a_linking_study(ben: Any, ada: Any, as_ada
     assert "void" not in shown
 
 
-def test_tasks_come_in_the_order_in_which_labels_narrow_figures_soonest(ada: Any, ben: Any, cleo: Any) -> None:
+def test_tasks_come_in_the_order_in_which_labels_narrow_figures_soonest(ada, ben, cleo) -> None:
     haystack = make_haystack()
     summaries = [
         make_summary(subtopic=subtopic, system=f"model-{n}")

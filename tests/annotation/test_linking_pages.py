@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -27,20 +26,18 @@ JSON = {"Accept": "application/json"}
 
 
 @pytest.fixture
-def study(ada: Any, ben: Any, cleo: Any) -> Study:
+def study(ada, ben, cleo) -> Study:
     return make_linking_study(annotators=[ben, cleo], researcher=ada, people_per_item=2)
 
 
-def choose(
-    client: Client, task: LabelTask, coverage: str, line: int | None = None, at: int = 0, **more: Any
-) -> Any:
+def choose(client: Client, task: LabelTask, coverage: str, line: int | None = None, at: int = 0, **more):
     insight = task.item.summary.subtopic.insights.order_by("number")[at]
     data = {"question": insight.uid, "coverage": coverage, **({} if line is None else {"line": line}), **more}
     return client.post(url("label-choice", task), data, headers=JSON)
 
 
 def test_the_page_shows_insights_and_bullets_and_nothing_else(
-    study: Study, ada: Any, ben: Any, as_ben: Any, cleo: Any, as_cleo: Any
+    study: Study, ada, ben, as_ben, cleo, as_cleo
 ) -> None:
     task = label_task(study, ben)
     choose(as_cleo, label_task(study, cleo), "full", 3)
@@ -56,7 +53,7 @@ def test_the_page_shows_insights_and_bullets_and_nothing_else(
     assert str(task.item.summary.uid) not in html
 
 
-def test_opening_a_task_bars_from_writing_on_the_haystack(study: Study, ben: Any, as_ben: Any) -> None:
+def test_opening_a_task_bars_from_writing_on_the_haystack(study: Study, ben, as_ben) -> None:
     task = label_task(study, ben)
     assert not Exposure.objects.filter(user=ben).exists()
     as_ben.get(url("label-task", task))
@@ -64,7 +61,7 @@ def test_opening_a_task_bars_from_writing_on_the_haystack(study: Study, ben: Any
     assert (seen.reason, seen.haystack) == ("linking", task.item.summary.haystack)
 
 
-def test_who_still_has_to_write_on_the_haystack_is_shown_nothing(study: Study, ben: Any, as_ben: Any) -> None:
+def test_who_still_has_to_write_on_the_haystack_is_shown_nothing(study: Study, ben, as_ben) -> None:
     task = label_task(study, ben)
     writing = make_writing_study(haystack=task.item.summary.haystack, annotators=[ben])
     make_assignment(study=writing, annotator=ben)
@@ -74,7 +71,7 @@ def test_who_still_has_to_write_on_the_haystack_is_shown_nothing(study: Study, b
     assert not Exposure.objects.filter(user=ben).exists()
 
 
-def test_tasks_of_a_study_that_is_not_open_are_not_there(study: Study, ben: Any, as_ben: Any) -> None:
+def test_tasks_of_a_study_that_is_not_open_are_not_there(study: Study, ben, as_ben) -> None:
     task, begun = label_task(study, ben), label_task(study, ben, position=2)
     choose(as_ben, begun, "none")
     Study.objects.update(state="closed")
@@ -92,7 +89,7 @@ def test_tasks_of_a_study_that_is_not_open_are_not_there(study: Study, ben: Any,
     assert url("label-task", task) not in text
 
 
-def test_a_choice_answers_with_how_things_stand(study: Study, ben: Any, as_ben: Any) -> None:
+def test_a_choice_answers_with_how_things_stand(study: Study, ben, as_ben) -> None:
     task = label_task(study, ben)
     told = choose(as_ben, task, "partial", 4, op_id="a", unsure="1", guideline="1").json()
     assert (told["coverage"], told["lines"], told["is_complete"], told["is_unsure"]) == (
@@ -109,7 +106,7 @@ def test_a_choice_answers_with_how_things_stand(study: Study, ben: Any, as_ben: 
 
 
 @pytest.mark.parametrize("data", [{}, {"question": "x"}, {"line": "first"}, {"guideline": "new"}])
-def test_what_the_page_never_sends_is_refused(study: Study, ben: Any, as_ben: Any, data: dict[str, str]) -> None:
+def test_what_the_page_never_sends_is_refused(study: Study, ben, as_ben, data: dict[str, str]) -> None:
     task = label_task(study, ben)
     insight = task.item.summary.subtopic.insights.first().uid
     answer = as_ben.post(
@@ -121,7 +118,7 @@ def test_what_the_page_never_sends_is_refused(study: Study, ben: Any, as_ben: An
     assert answer.json()["message"]
 
 
-def test_everything_works_as_plain_forms(study: Study, ben: Any, as_ben: Any) -> None:
+def test_everything_works_as_plain_forms(study: Study, ben, as_ben) -> None:
     task = label_task(study, ben)
     insight = task.item.summary.subtopic.insights.order_by("number").first()
     answer = as_ben.post(url("label-choice", task), {"question": insight.uid, "coverage": "full", "line": "3"})
@@ -142,7 +139,7 @@ def test_everything_works_as_plain_forms(study: Study, ben: Any, as_ben: Any) ->
     assert (task.state, task.n_answered, task.is_flagged) == ("begun", 0, True)
 
 
-def test_the_way_wraps_round_and_ends(study: Study, ben: Any, as_ben: Any) -> None:
+def test_the_way_wraps_round_and_ends(study: Study, ben, as_ben) -> None:
     go = reverse("annotation:label-go", args=[study.uid])
     tasks = list(study.label_tasks.filter(annotator=annotator_of(ben)).order_by("position"))
     assert as_ben.get(go, {"n": "3"}).headers["Location"] == url("label-task", tasks[2])
@@ -155,7 +152,7 @@ def test_the_way_wraps_round_and_ends(study: Study, ben: Any, as_ben: Any) -> No
     assert "Number 4" in as_ben.get(as_ben.get(go).headers["Location"]).content.decode()
 
 
-def test_the_page_asks_no_more_with_more_tasks(ben: Any, as_ben: Any) -> None:
+def test_the_page_asks_no_more_with_more_tasks(ben, as_ben) -> None:
     haystack = make_haystack()
     summaries = [
         make_summary(subtopic=subtopic, system=f"model-{n}")
@@ -166,9 +163,7 @@ def test_the_page_asks_no_more_with_more_tasks(ben: Any, as_ben: Any) -> None:
     assert cost_of(as_ben, url("label-task", label_task(study, ben))) <= 19
 
 
-def test_linking_stands_in_the_list_of_work_and_in_earnings(
-    study: Study, ben: Any, as_ben: Any, dot: Any, login: Any
-) -> None:
+def test_linking_stands_in_the_list_of_work_and_in_earnings(study: Study, ben, as_ben, dot, login) -> None:
     make_assignment(annotator=dot, is_practice=True)
     html = as_ben.get(reverse("annotation:work")).content.decode()
     assert "Ferry links" in html
@@ -181,7 +176,7 @@ def test_linking_stands_in_the_list_of_work_and_in_earnings(
     assert "Ferry links" not in login(dot).get(reverse("annotation:work")).content.decode()
 
 
-def test_letters_skip_the_keys_of_the_page_only_where_there_are_keys(ben: Any, as_ben: Any) -> None:
+def test_letters_skip_the_keys_of_the_page_only_where_there_are_keys(ben, as_ben) -> None:
     text = "\n".join(f"- Ferry {n} leaves at {n}." for n in range(1, 8))
     summary = make_summary(subtopic=make_haystack().subtopics.get(number=1), text=text)
     shown = bullets_of(summary)

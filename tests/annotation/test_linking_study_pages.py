@@ -27,11 +27,11 @@ from tests.makers import label_url as url
 
 
 @pytest.fixture
-def study(ada: Any, ben: Any, cleo: Any) -> Study:
+def study(ada, ben, cleo) -> Study:
     return make_linking_study(annotators=[ben, cleo], researcher=ada, people_per_item=2)
 
 
-def form_data(haystack: Any, *people: Any, **more: Any) -> dict[str, Any]:
+def form_data(haystack, *people, **more) -> dict[str, Any]:
     return {
         "name": "Links",
         "hourly_rate": "25",
@@ -48,7 +48,7 @@ def form_data(haystack: Any, *people: Any, **more: Any) -> dict[str, Any]:
     }
 
 
-def test_a_researcher_sets_a_study_up_and_opens_it(as_ada: Any, ben: Any, cleo: Any) -> None:
+def test_a_researcher_sets_a_study_up_and_opens_it(as_ada, ben, cleo) -> None:
     haystack = make_haystack()
     for subtopic in haystack.subtopics.all():
         for letter in "ab":
@@ -74,7 +74,7 @@ def test_a_researcher_sets_a_study_up_and_opens_it(as_ada: Any, ben: Any, cleo: 
         assert as_ada.get(reverse(f"annotation:{name}", args=[study.uid])).status_code == 200
 
 
-def test_a_list_and_a_sample_can_be_taken(as_ada: Any, ben: Any) -> None:
+def test_a_list_and_a_sample_can_be_taken(as_ada, ben) -> None:
     haystack = make_haystack()
     rows = [make_summary(subtopic=haystack.subtopics.get(number=1), system=letter) for letter in "abcd"]
     create = reverse("annotation:study-create", args=["linking"])
@@ -91,14 +91,14 @@ def test_a_list_and_a_sample_can_be_taken(as_ada: Any, ben: Any) -> None:
     assert not Study.objects.filter(name="Bad").exists()
 
 
-def test_summaries_are_narrowed_by_what_the_haystack_has_and_counted_before(as_ada: Any, ben: Any) -> None:
+def test_summaries_are_narrowed_by_what_the_haystack_has_and_counted_before(as_ada, ben) -> None:
     haystack, other = make_haystack(), make_haystack(key="mole", title="The mole")
     first, second = haystack.subtopics.order_by("number")
     rows = [make_summary(subtopic=topic, system=name) for topic in (first, second) for name in ("ant", "bee")]
     make_summary(subtopic=other.subtopics.get(number=1), system="cat")
     url_ = reverse("annotation:study-takes", args=["linking"])
 
-    def asked(**chosen: Any) -> Any:
+    def asked(**chosen):
         return as_ada.post(url_, form_data(haystack, ben, **chosen), headers={"HX-Request": "true"})
 
     found = asked()
@@ -128,7 +128,7 @@ def test_summaries_are_narrowed_by_what_the_haystack_has_and_counted_before(as_a
 
 
 def test_training_and_gold_stand_on_agreed_answers_of_another_study(
-    study: Study, as_ada: Any, ben: Any, cleo: Any, dot: Any, login: Any
+    study: Study, as_ada, ben, cleo, dot, login
 ) -> None:
     for person in (ben, cleo):
         for position in (1, 2, 3, 4):
@@ -163,7 +163,7 @@ def test_training_and_gold_stand_on_agreed_answers_of_another_study(
     assert "below the mark" in overview
 
 
-def test_people_and_summaries_are_added_later(study: Study, as_ada: Any, ben: Any, dot: Any) -> None:
+def test_people_and_summaries_are_added_later(study: Study, as_ada, ben, dot) -> None:
     more = reverse("annotation:study-annotators", args=[study.uid])
     late = make_summary(subtopic=Summary.objects.first().subtopic, system="late")
     upload = SimpleUploadedFile("list.txt", str(late.uid).encode())
@@ -181,7 +181,7 @@ def test_people_and_summaries_are_added_later(study: Study, as_ada: Any, ben: An
 
 
 def test_the_overview_counts_people_answers_time_and_cost(
-    study: Study, as_ada: Any, ben: Any, as_ben: Any, django_assert_max_num_queries: Any
+    study: Study, as_ada, ben, as_ben, django_assert_max_num_queries
 ) -> None:
     task = label_task(study, ben)
     choose(as_ben, task, "full", 3)
@@ -195,9 +195,7 @@ def test_the_overview_counts_people_answers_time_and_cost(
         assert text in html
 
 
-def test_labels_download_as_rows_that_can_be_analysed(
-    study: Study, ada: Any, as_ada: Any, ben: Any, as_ben: Any
-) -> None:
+def test_labels_download_as_rows_that_can_be_analysed(study: Study, ada, as_ada, ben, as_ben) -> None:
     task = label_task(study, ben)
     choose(as_ben, task, "full", 3)
     choose(as_ben, task, "partial", 4)

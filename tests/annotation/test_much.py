@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
@@ -20,7 +18,7 @@ from tests.makers import NOW, make_assignment, make_session
 pytestmark = pytest.mark.django_db
 
 
-def test_pages_ask_as_often_with_many_sessions_as_with_few(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
+def test_pages_ask_as_often_with_many_sessions_as_with_few(ada, as_ada, ben, cleo) -> None:
     study = MAKERS["writing"](ALL, ada, (ben, cleo))
     session = study.assignments.exclude(session=None)[0].session
     addresses = [
@@ -59,7 +57,7 @@ def test_pages_ask_as_often_with_many_sessions_as_with_few(ada: Any, as_ada: Any
 
 
 def test_single_sessions_are_not_drawn_where_there_are_too_many(
-    ada: Any, as_ada: Any, ben: Any, cleo: Any, monkeypatch: pytest.MonkeyPatch
+    ada, as_ada, ben, cleo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = MAKERS["writing"](ALL, ada, (ben, cleo))
     address = reverse("annotation:study-results", args=[study.uid])

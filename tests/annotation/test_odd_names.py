@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
 from xml.etree import ElementTree
 
 import pytest
@@ -47,7 +46,7 @@ def test_a_chart_in_a_page_shows_any_name_as_text_and_has_no_style_of_its_own(na
     assert drawings._draw(chart_of(name)).svg == drawn
 
 
-def test_downloads_of_charts_stand_names_with_dollar_signs(ada: Any, as_ada: Any) -> None:
+def test_downloads_of_charts_stand_names_with_dollar_signs(ada, as_ada) -> None:
     study = make_labelled_study(summaries=make_summaries(), judges=(r"$\bad$", "kind"), researcher=ada)
     Annotator.objects.filter(label="anna").update(label=r"$\worse$")
     for name in ("forest.svg", "scatter.png", "difference.pdf"):
@@ -55,7 +54,7 @@ def test_downloads_of_charts_stand_names_with_dollar_signs(ada: Any, as_ada: Any
         assert as_ada.get(address).status_code == 200, name
 
 
-def test_a_list_of_judges_holds_only_those_with_verdicts_on_what_is_shown(ada: Any, as_ada: Any, ben: Any) -> None:
+def test_a_list_of_judges_holds_only_those_with_verdicts_on_what_is_shown(ada, as_ada, ben) -> None:
     study = make_labelled_study(summaries=make_summaries(), judges=("everywhere", "alpha only"), researcher=ada)
     Verdict.objects.filter(judge__name="alpha only").exclude(summary__system__summarizer="alpha").delete()
     address = reverse("annotation:study-figures", args=[study.uid])
@@ -70,7 +69,7 @@ def test_a_list_of_judges_holds_only_those_with_verdicts_on_what_is_shown(ada: A
     assert offered("summarizer=beta") == [], "there is nothing to choose from"
 
 
-def test_results_of_a_study_offer_judges_that_judged_its_texts(ada: Any, as_ada: Any, ben: Any, now: Any) -> None:
+def test_results_of_a_study_offer_judges_that_judged_its_texts(ada, as_ada, ben, now) -> None:
     task = make_assignment(study=make_writing_study(researcher=ada), annotator=ben, state="done")
     session = make_session(assignment=task, state="submitted", revisions=[(1000, "- Boats. [1]")])
     session.snapshots.create(mark_ms=1000, kind="final", text="- Boats. [1]", filled_by="submit", created_at=now)

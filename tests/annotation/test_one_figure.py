@@ -10,7 +10,6 @@ import zipfile
 from collections.abc import Iterator
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -34,7 +33,7 @@ JUDGE = ("--judge", "lexical-2")
 
 
 @pytest.fixture
-def people(ada: Any, ben: Any, cleo: Any, now: datetime) -> Study:
+def people(ada, ben, cleo, now: datetime) -> Study:
     """Two people on one subtopic and one of them on the other, so that averages differ."""
     study = make_writing_study(haystack=make_haystack(), researcher=ada, annotators=[ben, cleo])
     written(ben, study, FIRST, now=now)
@@ -126,7 +125,7 @@ def on_leaderboard(client: Client) -> Iterator[tuple[str, float]]:
     yield "compare page", next(float(one.number("second")) for one in pair.rows if one.names == ("Joint",))
 
 
-def test_the_joint_score_of_the_same_people_is_one_number(people: Study, as_ada: Any) -> None:
+def test_the_joint_score_of_the_same_people_is_one_number(people: Study, as_ada) -> None:
     found = dict([*on_results(people, as_ada), *on_leaderboard(as_ada)])
     exact = found["leaderboard JSON"]
     assert len(found) >= 16
@@ -134,9 +133,7 @@ def test_the_joint_score_of_the_same_people_is_one_number(people: Study, as_ada:
         assert value == pytest.approx(exact, abs=1e-9 if value != round(value, 1) else 0.051), where
 
 
-def test_another_average_is_named_beside_it_and_both_lead_to_where_it_also_stands(
-    people: Study, as_ada: Any
-) -> None:
+def test_another_average_is_named_beside_it_and_both_lead_to_where_it_also_stands(people: Study, as_ada) -> None:
     page = as_ada.get(reverse("annotation:study-results", args=[people.uid]))
     rows = {row.names[0]: row for row in page.context["sheet"].table("final").rows}
     pooled, mean = rows["pooled over insights"], rows["mean over sessions"]
@@ -152,7 +149,7 @@ def test_another_average_is_named_beside_it_and_both_lead_to_where_it_also_stand
     assert as_ada.get(note.url).context["study"] == people
 
 
-def test_what_writers_are_paid_is_one_sum(people: Study, ben: Any, now: datetime) -> None:
+def test_what_writers_are_paid_is_one_sum(people: Study, ben, now: datetime) -> None:
     Study.objects.update(hourly_rate=Decimal(20))
     people.refresh_from_db()
     progress = progress_of(study=people, annotators=[ben.annotator])[ben.annotator.pk]
@@ -163,7 +160,7 @@ def test_what_writers_are_paid_is_one_sum(people: Study, ben: Any, now: datetime
     assert person.amount == total.amount == Decimal("16.66"), "each session is rounded by itself"
 
 
-def test_results_of_writing_have_one_address(people: Study, as_ada: Any) -> None:
+def test_results_of_writing_have_one_address(people: Study, as_ada) -> None:
     for name in ("", "figures.json", "final.csv"):
         part = "-file" if name else ""
         given = [people.uid, name] if name else [people.uid]
@@ -205,7 +202,7 @@ def on_agreement(study: Study, client: Client) -> Iterator[tuple[str, float]]:
     yield "archive", 100 * json.loads(archive.read(name))["people"]["percent"]
 
 
-def test_the_agreement_of_the_same_people_is_one_number(ada: Any, as_ada: Any) -> None:
+def test_the_agreement_of_the_same_people_is_one_number(ada, as_ada) -> None:
     study = make_labelled_study(summaries=make_summaries(), researcher=ada)
     seen = dict(on_agreement(study, as_ada))
     exact = seen["JSON, study"]
@@ -215,7 +212,7 @@ def test_the_agreement_of_the_same_people_is_one_number(ada: Any, as_ada: Any) -
         assert value == pytest.approx(exact, abs=1e-9), where
 
 
-def test_a_mean_over_fewer_summaries_says_so_and_leads_to_the_leaderboard(ada: Any, as_ada: Any) -> None:
+def test_a_mean_over_fewer_summaries_says_so_and_leads_to_the_leaderboard(ada, as_ada) -> None:
     study = make_labelled_study(summaries=make_summaries(), researcher=ada)
     of_alpha = Summary.objects.filter(system__summarizer="alpha").values("pk")[:2]
     Verdict.objects.filter(judge__name="strict", summary__in=list(of_alpha.values_list("pk", flat=True))).delete()

@@ -27,7 +27,7 @@ LATER = after(3 * 24 * 60 * MINUTE)
 
 
 @pytest.fixture
-def writer(ben: Any) -> Writer:
+def writer(ben) -> Writer:
     """A session that is over, with a refused text, events of both sorts, and a late text that was accepted."""
     writer = Writer(start_session(ben))
     for n in range(1, 40):
@@ -147,7 +147,7 @@ def test_what_a_removal_would_delete_is_counted_alike(writer: Writer) -> None:
     assert going_of(writer.session.annotator).totals == before
 
 
-def test_two_hours_of_saves_and_events_take_less_than_150_kb(ben: Any) -> None:
+def test_two_hours_of_saves_and_events_take_less_than_150_kb(ben) -> None:
     """1,440 saves of a text that grows to 3,000 letters, here and there changed, and 1,000 events."""
     dice, session, text = random.Random(1), start_session(ben), ""
     revisions, events = [], []

@@ -108,21 +108,19 @@ WHOLE = HALF + "\n- In part {0}, as planned the new pier opens in the spring of 
 
 
 @pytest.fixture
-def forms_study(ada: Any, ben: Any, cleo: Any, dot: Any) -> Study:
+def forms_study(ada, ben, cleo, dot) -> Study:
     """Three people on two forms of two subtopics that share no document."""
     return make_forms_study(researcher=ada, annotators=[ben, cleo, dot])
 
 
-def make_forms_study(*, golds: Any = GOLDS, annotators: Any, **fields: Any) -> Study:
+def make_forms_study(*, golds=GOLDS, annotators, **fields) -> Study:
     first, second = (make_haystack(key=key, title=key.title(), golds=golds) for key in ("tide", "ebb"))
     study = make_writing_study(haystack=first, annotators=annotators, parallel_forms=True, **fields)
     study.writing_plan.subtopics.add(*second.subtopics.all())
     return study
 
 
-def test_each_person_gets_one_task_of_each_form_on_other_subtopics(
-    forms_study: Study, ada: Any, now: datetime
-) -> None:
+def test_each_person_gets_one_task_of_each_form_on_other_subtopics(forms_study: Study, ada, now: datetime) -> None:
     made = assigning.assign(study=forms_study, by=ada, now=now, max_tasks=1)
     mine: dict[Any, list[Assignment]] = defaultdict(list)
     for task in sorted(made, key=lambda task: task.pk):
@@ -136,7 +134,7 @@ def test_each_person_gets_one_task_of_each_form_on_other_subtopics(
 
 
 def test_a_task_that_shares_insights_with_the_other_form_is_refused_by_hand(
-    forms_study: Study, ada: Any, ben: Any, now: datetime
+    forms_study: Study, ada, ben, now: datetime
 ) -> None:
     one, same = forms_study.writing_plan.subtopics.filter(number=1).order_by("haystack_id")
     other = forms_study.writing_plan.subtopics.get(number=2, haystack=same.haystack)
@@ -149,7 +147,7 @@ def test_a_task_that_shares_insights_with_the_other_form_is_refused_by_hand(
 
 
 def test_the_second_form_opens_when_the_first_is_done_and_says_so_in_both_languages(
-    forms_study: Study, ada: Any, ben: Any, now: datetime
+    forms_study: Study, ada, ben, now: datetime
 ) -> None:
     assigning.assign(study=forms_study, by=ada, now=now)
     first, second = forms_study.assignments.filter(annotator=annotator_of(ben)).order_by("pk")
@@ -170,7 +168,7 @@ def test_the_second_form_opens_when_the_first_is_done_and_says_so_in_both_langua
     assert [row.assignment for row in board(annotator_of(ben), now).rows] == [second]
 
 
-def test_a_study_whose_forms_are_not_apart_cannot_open_and_says_why(ada: Any, ben: Any) -> None:
+def test_a_study_whose_forms_are_not_apart_cannot_open_and_says_why(ada, ben) -> None:
     joined = make_forms_study(golds=[[[1, 2]], [[2, 3]]], annotators=[ben])
     [problem] = work_of(joined).opening_problems(joined)
     assert "shares insights with every subtopic of the other" in problem
@@ -189,7 +187,7 @@ def test_all_documents_of_a_haystack_leave_nothing_apart(forms_study: Study) -> 
     assert forms.apart == frozenset()
 
 
-def test_who_may_see_one_form_only_is_blocked_with_the_reason(forms_study: Study, ben: Any, now: datetime) -> None:
+def test_who_may_see_one_form_only_is_blocked_with_the_reason(forms_study: Study, ben, now: datetime) -> None:
     haystack = forms_study.writing_plan.subtopics.first().haystack
     record_exposure(user=ben, haystack=haystack, reason="linking", now=now)
     [blocked] = SessionGaps(forms_study).blocked()
@@ -202,7 +200,7 @@ def test_there_is_room_for_people_who_join_with_both_forms(forms_study: Study) -
     assert assigning.room(study=forms_study, n=5, max_tasks=1) == 1, "four pairs of places, three members"
 
 
-def test_results_are_paired_by_person(forms_study: Study, as_ada: Any, ben: Any, cleo: Any, dot: Any) -> None:
+def test_results_are_paired_by_person(forms_study: Study, as_ada, ben, cleo, dot) -> None:
     """Coverage on A and B: ben .5, 1, dot 1, 1 (both A first), cleo 1, 1 (B first).
 
     The means of B minus A are .25 and 0, so the forms differ by .125 and the second text from the first by .125.
@@ -234,7 +232,7 @@ def test_results_are_paired_by_person(forms_study: Study, as_ada: Any, ben: Any,
     assert forms["n_people"] == {"a_first": 2, "b_first": 1}
 
 
-def test_one_person_gives_no_difference_and_the_page_says_why(forms_study: Study, as_ada: Any, ben: Any) -> None:
+def test_one_person_gives_no_difference_and_the_page_says_why(forms_study: Study, as_ada, ben) -> None:
     tide = forms_study.writing_plan.subtopics.order_by("haystack_id", "number").first()
     written(ben, forms_study, WHOLE.format(1), now=NOW, subtopic=tide)
     page = as_ada.get(reverse("annotation:study-results", args=[forms_study.uid]))
@@ -242,7 +240,7 @@ def test_one_person_gives_no_difference_and_the_page_says_why(forms_study: Study
     assert difference.undefined_reason == "fewer than two people with a score on both forms"
 
 
-def test_the_form_of_a_study_wants_two_haystacks(as_ada: Any) -> None:
+def test_the_form_of_a_study_wants_two_haystacks(as_ada) -> None:
     haystacks = [make_haystack(key=key, golds=GOLDS).pk for key in ("tide", "ebb", "neap")]
     sent = {
         "name": "Forms",
@@ -269,7 +267,7 @@ def test_the_form_of_a_study_wants_two_haystacks(as_ada: Any) -> None:
     assert (plan.parallel_forms, plan.allow_second_on_haystack) == (True, False)
 
 
-def test_forms_are_not_switched_while_there_are_tasks(forms_study: Study, ada: Any, now: datetime) -> None:
+def test_forms_are_not_switched_while_there_are_tasks(forms_study: Study, ada, now: datetime) -> None:
     assigning.assign(study=forms_study, by=ada, now=now)
     plan = Study.objects.get(pk=forms_study.pk).writing_plan
     plan.parallel_forms = False
@@ -286,7 +284,7 @@ def test_forms_are_not_switched_while_there_are_tasks(forms_study: Study, ada: A
 
 @pytest.mark.django_db
 @pytest.mark.needs("synthesis")
-def test_each_subtopic_of_a_half_of_a_pack_is_apart_from_each_of_the_other(tmp_path: Path, ben: Any) -> None:
+def test_each_subtopic_of_a_half_of_a_pack_is_apart_from_each_of_the_other(tmp_path: Path, ben) -> None:
     for seed, unlike in ((1, ()), (2, ("--unlike=1",))):
         made = tmp_path / f"{seed}.json"
         call_command("synthesize", "pack", "baths", f"--seed={seed}", *unlike, f"--out={made}", stdout=StringIO())

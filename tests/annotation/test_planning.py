@@ -27,14 +27,14 @@ pytestmark = pytest.mark.django_db
 KINDS = ("linking", "verification", "validation", "rating", "writing")
 
 
-def plan(study: Any) -> Any:
+def plan(study):
     return json_of("plan", "--study", study.uid)
 
 
 @pytest.mark.parametrize("amount", [NOTHING, ALL])
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_has_a_plan_or_says_that_there_is_too_little(
-    kind: str, amount: str, ada: Any, as_ada: Any, ben: Any, cleo: Any
+    kind: str, amount: str, ada, as_ada, ben, cleo
 ) -> None:
     study = MAKERS[kind](amount, ada, (ben, cleo))
     page = as_ada.get(reverse("annotation:study-plan", args=[study.uid]))
@@ -47,7 +47,7 @@ def test_every_kind_has_a_plan_or_says_that_there_is_too_little(
     assert values == plan(study)
 
 
-def test_the_plan_of_linking_begins_with_the_study_as_it_is_and_narrows(ada: Any) -> None:
+def test_the_plan_of_linking_begins_with_the_study_as_it_is_and_narrows(ada) -> None:
     people = ("anna", "bert", "cora", "dora", "emil")
     study = make_labelled_study(summaries=make_summaries(n=20), people=people, researcher=ada)
     found = plan(study)["headlines"][0]
@@ -61,7 +61,7 @@ def test_the_plan_of_linking_begins_with_the_study_as_it_is_and_narrows(ada: Any
     assert all(one["range"][0] <= one["half_width"] <= one["range"][1] for one in others)
 
 
-def test_fewer_than_five_people_are_these_people(ada: Any, as_ada: Any) -> None:
+def test_fewer_than_five_people_are_these_people(ada, as_ada) -> None:
     study = make_labelled_study(summaries=make_summaries(n=12), researcher=ada)
     found = plan(study)["headlines"][0]
     assert found["variances"]["people"] is None

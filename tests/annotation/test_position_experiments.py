@@ -57,7 +57,7 @@ def source(number: int, *, n_documents: int = K) -> dict[str, Any]:
 
 
 @pytest.fixture
-def server(settings: Any) -> Iterator[FakeServer]:
+def server(settings) -> Iterator[FakeServer]:
     with serving() as running:
         settings.OPENAI_BASE_URLS = [running.address]
         yield running
@@ -68,7 +68,7 @@ def _sources(now: datetime) -> None:
     take(now, *(source(number) for number in range(N_SOURCES)))
 
 
-def heron(server: FakeServer, **values: Any) -> Judge:
+def heron(server: FakeServer, **values) -> Judge:
     config = SummarizerConfig.from_mapping({"base_url": server.address, "model": MODEL, **values})
     return versions.save_summarizer(name="heron", config=config, note="", by=None, now=timezone.now())
 
@@ -230,7 +230,7 @@ def test_shares_of_what_all_documents_score(server: FakeServer) -> None:
 
 @pytest.mark.needs("papers")
 @pytest.mark.usefixtures("_sources")
-def test_more_documents_and_more_tokens_are_run_at_once_with_their_curves(server: FakeServer, as_ada: Any) -> None:
+def test_more_documents_and_more_tokens_are_run_at_once_with_their_curves(server: FakeServer, as_ada) -> None:
     heron(server)
     server.behaviour = lambda _n, request: Answer(
         " ".join(part for part in request["messages"][-1]["content"].split() if part.startswith("beta"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -18,12 +17,12 @@ from tests.annotation.points import make_points_study
 from tests.makers import annotator_of
 
 
-def page_of(client: Client, session: Session, name: str) -> Any:
+def page_of(client: Client, session: Session, name: str):
     return client.get(reverse(f"annotation:{name}", args=[session.uid]))
 
 
 def test_practice_ends_with_its_insights_found_or_missed_and_each_citation_right_wrong_or_missing(
-    ben: Any, as_ben: Any, as_cleo: Any
+    ben, as_ben, as_cleo
 ) -> None:
     task = makers.make_assignment(annotator=ben, is_practice=True)
     facts = list(task.subtopic.insights.order_by("number").values_list("text", flat=True))
@@ -51,9 +50,7 @@ def test_practice_ends_with_its_insights_found_or_missed_and_each_citation_right
     assert not Summary.objects.exists()
 
 
-def test_without_a_worker_practice_ends_with_the_insights_and_without_a_verdict(
-    ben: Any, as_ben: Any, settings: Any
-) -> None:
+def test_without_a_worker_practice_ends_with_the_insights_and_without_a_verdict(ben, as_ben, settings) -> None:
     settings.RESULTS_AT_ONCE = False
     task = makers.make_assignment(annotator=ben, is_practice=True)
     session = makers.make_session(assignment=task, state="submitted", revisions=[(60_000, "- Gulls. [5]")])
@@ -63,7 +60,7 @@ def test_without_a_worker_practice_ends_with_the_insights_and_without_a_verdict(
     assert 'hx-trigger="load delay:1s"' in page
 
 
-def test_what_tells_insights_is_for_practice_that_is_over(ben: Any, as_ben: Any) -> None:
+def test_what_tells_insights_is_for_practice_that_is_over(ben, as_ben) -> None:
     session = makers.make_session(annotator=ben, state="submitted", revisions=[(60_000, "- Mine [1]")])
     after = reverse("annotation:session-after", args=[session.uid])
     assert page_of(as_ben, session, "session-practised").headers["Location"] == after
@@ -71,7 +68,7 @@ def test_what_tells_insights_is_for_practice_that_is_over(ben: Any, as_ben: Any)
 
 @pytest.mark.parametrize("is_by_its_page", [True, False])
 def test_practice_leads_back_to_the_writing_that_it_was_for(
-    is_by_its_page: bool, ben: Any, as_ben: Any, now: datetime
+    is_by_its_page: bool, ben, as_ben, now: datetime
 ) -> None:
     """Not to what is due first."""
     makers.make_haystack(key="practice", title="Practice", is_practice=True)
@@ -99,7 +96,7 @@ def test_practice_leads_back_to_the_writing_that_it_was_for(
     assert f'href="{reverse("annotation:session-start", args=[task.uid])}">Go on to your task' in shown
 
 
-def test_who_practises_again_gets_another_subtopic(ben: Any, login: Any, now: datetime) -> None:
+def test_who_practises_again_gets_another_subtopic(ben, login, now: datetime) -> None:
     makers.make_haystack(key="practice", title="Practice", is_practice=True)
     first = assigning.practice_assignment(annotator=makers.annotator_of(ben), now=now)
     Assignment.objects.update(state="done")

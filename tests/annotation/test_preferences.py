@@ -23,11 +23,11 @@ JSON = {"Accept": "application/json"}
 CHARACTERS = st.characters(min_codepoint=33, max_codepoint=126)
 
 
-def chosen(person: Any) -> Preferences:
+def chosen(person) -> Preferences:
     return preferences_of(annotator_of(person))
 
 
-def test_choices_stay_until_they_are_changed_and_only_what_differs_is_stored(ben: Any) -> None:
+def test_choices_stay_until_they_are_changed_and_only_what_differs_is_stored(ben) -> None:
     prefer(annotator=annotator_of(ben), text_size="large")
     prefer(annotator=annotator_of(ben), goes_on=True)
     assert (chosen(ben).text_size, chosen(ben).goes_on) == ("large", True)
@@ -37,18 +37,18 @@ def test_choices_stay_until_they_are_changed_and_only_what_differs_is_stored(ben
 
 
 @pytest.mark.parametrize("wrong", [{"text_size": "huge"}, {"goal_items": 0}, {"no_such": 1}])
-def test_what_does_not_fit_is_refused_and_changes_nothing(ben: Any, wrong: dict[str, Any]) -> None:
+def test_what_does_not_fit_is_refused_and_changes_nothing(ben, wrong: dict[str, Any]) -> None:
     with pytest.raises(NotPreferences):
         prefer(annotator=annotator_of(ben), **wrong)
     assert annotator_of(ben).preferences == {}
 
 
-def test_stored_choices_that_make_no_sense_any_more_count_as_none(ben: Any) -> None:
+def test_stored_choices_that_make_no_sense_any_more_count_as_none(ben) -> None:
     Annotator.objects.filter(user=ben).update(preferences={"text_size": "gigantic"})
     assert chosen(ben) == Preferences()
 
 
-def test_a_page_of_work_changes_one_switch_at_a_time(ben: Any, as_ben: Any) -> None:
+def test_a_page_of_work_changes_one_switch_at_a_time(ben, as_ben) -> None:
     address = reverse("annotation:prefer")
     assert as_ben.post(address, {"goes_on": "1"}, headers=JSON).json() == {"goes_on": True}
     assert as_ben.post(address, {"shows_pace": "0"}).status_code == 302
@@ -56,7 +56,7 @@ def test_a_page_of_work_changes_one_switch_at_a_time(ben: Any, as_ben: Any) -> N
     assert (chosen(ben).goes_on, chosen(ben).shows_pace) == (True, False)
 
 
-def test_going_on_by_itself_is_switched_for_a_kind_of_work_alone(ben: Any, as_ben: Any) -> None:
+def test_going_on_by_itself_is_switched_for_a_kind_of_work_alone(ben, as_ben) -> None:
     form = {"text_size": "normal", "has_keys": "on"}
     assert as_ben.post(reverse("annotation:prefer"), {"goes_on-linking": "1"}, headers=JSON).status_code == 200
     assert [chosen(ben).of_kind(kind).goes_on for kind in ("linking", "rating")] == [True, False]
@@ -67,7 +67,7 @@ def test_going_on_by_itself_is_switched_for_a_kind_of_work_alone(ben: Any, as_be
     assert [chosen(ben).of_kind(kind).goes_on for kind in ("linking", "rating")] == [True, False]
 
 
-def test_the_form_takes_one_goal_and_no_two(ben: Any, as_ben: Any) -> None:
+def test_the_form_takes_one_goal_and_no_two(ben, as_ben) -> None:
     address = reverse("annotation:preferences")
     both = as_ben.post(address, {"text_size": "normal", "goal_items": "5", "goal_minutes": "5"})
     assert both.status_code == 422
@@ -76,7 +76,7 @@ def test_the_form_takes_one_goal_and_no_two(ben: Any, as_ben: Any) -> None:
     assert (chosen(ben).goal_minutes, chosen(ben).text_size, chosen(ben).suggests_breaks) == (90, "largest", False)
 
 
-def test_the_size_of_texts_is_in_the_page_that_the_server_sends(ben: Any, as_ben: Any) -> None:
+def test_the_size_of_texts_is_in_the_page_that_the_server_sends(ben, as_ben) -> None:
     study = make_points_study(annotators=[ben])
     session = make_session(annotator=ben, state="running", now=timezone.now())
     prefer(annotator=annotator_of(ben), text_size="large")
@@ -87,11 +87,11 @@ def test_the_size_of_texts_is_in_the_page_that_the_server_sends(ben: Any, as_ben
         assert 'data-text-size="large"' in as_ben.get(page).content.decode()
 
 
-def keys_page(client: Any, kind: str, **wanted: str) -> Any:
+def keys_page(client, kind: str, **wanted: str):
     return client.post(reverse("annotation:own-keys", args=[kind]), wanted)
 
 
-def test_own_keys_stand_on_buttons_and_in_the_guidelines_and_scripts_know_them(ben: Any, as_ben: Any) -> None:
+def test_own_keys_stand_on_buttons_and_in_the_guidelines_and_scripts_know_them(ben, as_ben) -> None:
     study = make_points_study(annotators=[ben])
     assert keys_page(as_ben, "verification", found="g", missing="y", undo="z").status_code == 302
     page = as_ben.get(label_url("label-task", label_task(study, ben))).content.decode()
@@ -116,7 +116,7 @@ def test_own_keys_stand_on_buttons_and_in_the_guidelines_and_scripts_know_them(b
     ],
 )
 def test_a_key_that_does_something_else_is_refused_and_nothing_is_stored(
-    ben: Any, as_ben: Any, kind: str, wanted: dict[str, str], problem: str
+    ben, as_ben, kind: str, wanted: dict[str, str], problem: str
 ) -> None:
     refused = keys_page(as_ben, kind, **wanted)
     assert refused.status_code == 422
@@ -124,18 +124,18 @@ def test_a_key_that_does_something_else_is_refused_and_nothing_is_stored(
     assert chosen(ben).keys == {}
 
 
-def test_a_key_that_does_the_same_already_may_become_the_first(ben: Any, as_ben: Any) -> None:
+def test_a_key_that_does_the_same_already_may_become_the_first(ben, as_ben) -> None:
     assert keys_page(as_ben, "validation", yes="y", no="n").status_code == 302
     assert chosen(ben).keys == {"validation": {"yes": "y", "no": "n"}}
 
 
-def test_keys_of_one_kind_leave_those_of_another_alone(ben: Any, as_ben: Any) -> None:
+def test_keys_of_one_kind_leave_those_of_another_alone(ben, as_ben) -> None:
     keys_page(as_ben, "verification", undo="z")
     keys_page(as_ben, "rating", undo="b")
     assert chosen(ben).keys == {"verification": {"undo": "z"}, "rating": {"undo": "b"}}
 
 
-def test_the_letters_of_bullets_are_no_keys_to_choose(ben: Any, as_ben: Any) -> None:
+def test_the_letters_of_bullets_are_no_keys_to_choose(ben, as_ben) -> None:
     study = make_linking_study(annotators=[ben], haystack=make_haystack())
     page = as_ben.get(label_url("label-task", label_task(study, ben)))
     linking = task_page_of("linking")

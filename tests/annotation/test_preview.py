@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
 
 import pytest
 from django.apps import apps
@@ -22,7 +21,7 @@ ANSWERS = {"verification": {"grounded": "no"}, "validation": {"answer": "yes"}, 
 SHOWN = {"verification": "Key point", "validation": "Point", "linking": "The pier opens", "writing": "In part 1"}
 
 
-def make_study(kind: str, researcher: Any, person: Any) -> Study:
+def make_study(kind: str, researcher, person) -> Study:
     """A study of this kind, of which the first item is the one of `SHOWN`."""
     if kind == "writing":
         return make_writing_study(researcher=researcher, annotators=[person], state="draft")
@@ -51,9 +50,7 @@ def item_url(study: Study, number: int = 1) -> str:
 
 
 @pytest.mark.parametrize("kind", list(SHOWN))
-def test_the_page_shows_an_item_and_takes_what_it_sends_and_nothing_is_stored(
-    kind: str, ada: Any, as_ada: Any, ben: Any
-) -> None:
+def test_the_page_shows_an_item_and_takes_what_it_sends_and_nothing_is_stored(kind: str, ada, as_ada, ben) -> None:
     study = make_study(kind, ada, ben)
     before = stored()
     first = as_ada.get(reverse("annotation:study-preview", args=[study.uid]))
@@ -96,7 +93,7 @@ def _question(kind: str, page: str) -> dict[str, str]:
     return {"question": found[1]} if kind == "linking" and found else {}
 
 
-def test_an_answer_that_would_be_refused_is_refused_here_too(ada: Any, as_ada: Any, ben: Any) -> None:
+def test_an_answer_that_would_be_refused_is_refused_here_too(ada, as_ada, ben) -> None:
     study = make_study("verification", ada, ben)
     url = reverse("annotation:study-preview-act", args=[study.uid, 1, "choice"])
     answer = as_ada.post(url, {"grounded": "perhaps"})
@@ -106,7 +103,7 @@ def test_an_answer_that_would_be_refused_is_refused_here_too(ada: Any, as_ada: A
     assert as_ada.post(url.replace("choice", "anything")).status_code == 404
 
 
-def test_the_items_can_be_walked_through_and_lead_back_to_the_study(ada: Any, as_ada: Any, ben: Any) -> None:
+def test_the_items_can_be_walked_through_and_lead_back_to_the_study(ada, as_ada, ben) -> None:
     study = make_study("verification", ada, ben)
     n = study.label_items.count()
     assert item_url(study, 2) in as_ada.get(item_url(study)).content.decode()
@@ -117,16 +114,14 @@ def test_the_items_can_be_walked_through_and_lead_back_to_the_study(ada: Any, as
     assert jump.headers["Location"] == item_url(study, n)
 
 
-def test_a_study_without_items_says_that_there_is_nothing_to_see(ada: Any, as_ada: Any) -> None:
+def test_a_study_without_items_says_that_there_is_nothing_to_see(ada, as_ada) -> None:
     study = make_writing_study(researcher=ada, state="draft")
     study.writing_plan.subtopics.clear()
     page = as_ada.get(reverse("annotation:study-preview", args=[study.uid]), follow=True).content.decode()
     assert "There is nothing to preview yet" in page
 
 
-def test_a_tour_is_offered_where_annotators_work_and_can_be_started_from_the_guidelines(
-    ben: Any, as_ben: Any
-) -> None:
+def test_a_tour_is_offered_where_annotators_work_and_can_be_started_from_the_guidelines(ben, as_ben) -> None:
     study = make_points_study(annotators=[ben])
     page = as_ben.get(label_url("label-task", label_task(study, ben))).content.decode()
     assert "data-tour-offer" in page

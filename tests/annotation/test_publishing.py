@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -23,12 +22,12 @@ FORM = {"title": "How far people agree", "address": "island-ferry", "follows": "
 
 
 @pytest.fixture
-def study(ada: Any) -> Study:
+def study(ada) -> Study:
     people = ("anna", "bert", "cara")
     return make_labelled_study(summaries=make_summaries(), people=people, name="Ferry", researcher=ada)
 
 
-def _publish(client: Client, of: str, **changes: str) -> Any:
+def _publish(client: Client, of: str, **changes: str):
     return client.post(f"/publications/?of={of}", {key: value for key, value in (FORM | changes).items() if value})
 
 
@@ -40,7 +39,7 @@ def _results(study: Study) -> str:
     return reverse("annotation:study-figures", args=[study.uid])
 
 
-def test_anybody_reads_the_first_look_without_names_or_ways_in(study: Study, as_ada: Any) -> None:
+def test_anybody_reads_the_first_look_without_names_or_ways_in(study: Study, as_ada) -> None:
     assert _publish(as_ada, _results(study)).status_code == 302
     response = Client().get("/public/island-ferry/")
     shown = response.content.decode()
@@ -56,9 +55,7 @@ def test_anybody_reads_the_first_look_without_names_or_ways_in(study: Study, as_
 
 @pytest.mark.parametrize("kind", MAKERS)
 @pytest.mark.parametrize("names", ["", "on"])
-def test_no_kind_publishes_a_text_or_who_is_who(
-    kind: str, names: str, ada: Any, as_ada: Any, ben: Any, cleo: Any
-) -> None:
+def test_no_kind_publishes_a_text_or_who_is_who(kind: str, names: str, ada, as_ada, ben, cleo) -> None:
     study = MAKERS[kind](ALL, ada, (ben, cleo))
     made = _publish(as_ada, reverse(kind_named(study.kind).results_page, args=[study.uid]), shows_names=names)
     assert made.status_code == 302
@@ -77,14 +74,14 @@ def test_no_kind_publishes_a_text_or_who_is_who(
     assert {response["Cache-Control"] for response in pages} == {"private, no-cache"}
 
 
-def test_names_and_search_engines_are_let_in_where_they_are_ticked(study: Study, as_ada: Any) -> None:
+def test_names_and_search_engines_are_let_in_where_they_are_ticked(study: Study, as_ada) -> None:
     _publish(as_ada, _results(study), shows_names="on", is_indexed="on")
     response = Client().get("/public/island-ferry/")
     assert "anna" in response.content.decode()
     assert "X-Robots-Tag" not in response
 
 
-def test_a_chart_may_stand_in_pages_of_others_and_nothing_else_may(study: Study, as_ada: Any) -> None:
+def test_a_chart_may_stand_in_pages_of_others_and_nothing_else_may(study: Study, as_ada) -> None:
     _publish(as_ada, f"{_results(study)}?view=judges")
     page, chart = (Client().get(f"/public/island-ferry/{part}") for part in ("", "chart/"))
     assert "frame-ancestors *" in chart["Content-Security-Policy"]
@@ -94,9 +91,7 @@ def test_a_chart_may_stand_in_pages_of_others_and_nothing_else_may(study: Study,
 
 
 @pytest.mark.parametrize(("follows", "is_fixed"), [("yes", False), ("", True)])
-def test_figures_follow_the_data_or_stay_as_they_were(
-    study: Study, as_ada: Any, follows: str, is_fixed: bool
-) -> None:
+def test_figures_follow_the_data_or_stay_as_they_were(study: Study, as_ada, follows: str, is_fixed: bool) -> None:
     _publish(as_ada, _results(study), follows=follows)
     before = _figures()
     for label in CoverageLabel.objects.filter(study=study, annotator__label="anna")[:6]:
@@ -104,21 +99,19 @@ def test_figures_follow_the_data_or_stay_as_they_were(
     assert (_figures() == before) is is_fixed
 
 
-def test_a_blank_address_is_one_that_nobody_guesses(study: Study, as_ada: Any) -> None:
+def test_a_blank_address_is_one_that_nobody_guesses(study: Study, as_ada) -> None:
     _publish(as_ada, _results(study), address="")
     assert re.fullmatch("[0-9a-f]{24}", Publication.objects.get().address)
 
 
 @pytest.mark.parametrize("address", ["Ferry", "a", "../x", "island-ferry"])
-def test_an_address_that_is_taken_or_none_is_refused(study: Study, as_ada: Any, address: str) -> None:
+def test_an_address_that_is_taken_or_none_is_refused(study: Study, as_ada, address: str) -> None:
     _publish(as_ada, _results(study))
     assert _publish(as_ada, _results(study), address=address).status_code == 422
     assert Publication.objects.count() == 1
 
 
-def test_what_is_taken_back_is_gone_and_only_its_maker_takes_it_back(
-    study: Study, as_ada: Any, login: Any
-) -> None:
+def test_what_is_taken_back_is_gone_and_only_its_maker_takes_it_back(study: Study, as_ada, login) -> None:
     _publish(as_ada, _results(study))
     revoke = reverse("annotation:publication-revoke", args=[Publication.objects.get().uid])
     assert login(make_user("rita", "researcher")).post(revoke).status_code == 404
@@ -134,7 +127,7 @@ def test_what_is_taken_back_is_gone_and_only_its_maker_takes_it_back(
     [("on", Removal.Mode.ANONYMOUS, True), ("", Removal.Mode.ANONYMOUS, False), ("", Removal.Mode.DELETED, True)],
 )
 def test_fixed_figures_go_with_a_person_whom_they_show(
-    names: str, mode: str, is_gone: bool, study: Study, as_ada: Any, eve: Any
+    names: str, mode: str, is_gone: bool, study: Study, as_ada, eve
 ) -> None:
     _publish(as_ada, _results(study), follows="", shows_names=names)
     user = User.objects.create(username="anna")
@@ -144,7 +137,7 @@ def test_fixed_figures_go_with_a_person_whom_they_show(
     assert bool(Publication.objects.get().fixed) is not is_gone
 
 
-def test_nobody_publishes_what_they_do_not_work_on_or_another_page(study: Study, ada: Any, login: Any) -> None:
+def test_nobody_publishes_what_they_do_not_work_on_or_another_page(study: Study, ada, login) -> None:
     rita = login(make_user("rita", "researcher"))
     assert _publish(rita, _results(study)).status_code == 404
     for page in ("/people/", "https://example.org/", "//example.org/leaderboard/x", "nonsense"):
@@ -152,14 +145,14 @@ def test_nobody_publishes_what_they_do_not_work_on_or_another_page(study: Study,
     assert not Publication.objects.exists()
 
 
-def test_what_somebody_published_goes_with_their_account(study: Study, ada: Any, as_ada: Any) -> None:
+def test_what_somebody_published_goes_with_their_account(study: Study, ada, as_ada) -> None:
     _publish(as_ada, _results(study))
     ada.is_active = False
     ada.save()
     assert Client().get("/public/island-ferry/").status_code == 404
 
 
-def test_the_leaderboard_is_published_as_its_maker_sees_it(study: Study, as_ada: Any) -> None:
+def test_the_leaderboard_is_published_as_its_maker_sees_it(study: Study, as_ada) -> None:
     _publish(as_ada, "/leaderboard/")
     shown = Client().get("/public/island-ferry/").content.decode()
     assert "<table" in shown

@@ -33,7 +33,7 @@ JSON = {"Accept": "application/json"}
 BAD = (0, 6, -1, 15, 4.5, "4", True, [3], {"of": 3})
 
 
-def test_a_summary_is_shown_as_the_markdown_it_is_and_nothing_else(ben: Any, as_ben: Any) -> None:
+def test_a_summary_is_shown_as_the_markdown_it_is_and_nothing_else(ben, as_ben) -> None:
     text = (
         "# Boats\n- **At six** [1, 2] <script>alert(1)</script>\n- see [3](https://example.org) [99]\n5 * 3 < 20"
     )
@@ -50,12 +50,12 @@ def test_a_summary_is_shown_as_the_markdown_it_is_and_nothing_else(ben: Any, as_
     assert "5 * 3 &lt; 20" in shown
 
 
-def send(client: Any, task: LabelTask, **fields: str) -> Any:
+def send(client, task: LabelTask, **fields: str):
     return client.post(label_url("label-choice", task), fields, headers=JSON)
 
 
 def test_a_summary_goes_to_as_many_people_as_planned_and_to_nobody_who_wrote_or_will_write(
-    ada: Any, ben: Any, cleo: Any, dot: Any
+    ada, ben, cleo, dot
 ) -> None:
     writing = make_writing_study(haystack=make_haystack(), researcher=ada)
     task = make_assignment(study=writing, annotator=ben, state="done")
@@ -78,7 +78,7 @@ def test_a_summary_goes_to_as_many_people_as_planned_and_to_nobody_who_wrote_or_
     assert work_of(study).gaps(study).n_short() == 1
 
 
-def test_without_documents_nobody_can_rate(ada: Any, ben: Any) -> None:
+def test_without_documents_nobody_can_rate(ada, ben) -> None:
     summary = make_summary(subtopic=make_haystack().subtopics.get(number=1))
     Document.objects.all().delete()
     with pytest.raises(NothingToRead):
@@ -94,7 +94,7 @@ def test_the_source_is_what_the_oracle_shows_and_what_is_cited() -> None:
     assert source_numbers([plain, cites]) == {plain.pk: (1, 4, 5, 6), cites.pk: (1, 2, 4, 5, 6)}
 
 
-def test_ratings_are_stored_one_by_one_and_count_when_all_are_given(ben: Any, as_ben: Any) -> None:
+def test_ratings_are_stored_one_by_one_and_count_when_all_are_given(ben, as_ben) -> None:
     task = label_task(make_rating_study(annotators=[ben]), ben)
     told = send(as_ben, task, overall="4", op_id="a").json()
     assert (told["overall"], told["quality"], told["is_complete"], told["state"]) == (4, None, False, "begun")
@@ -118,7 +118,7 @@ def test_ratings_are_stored_one_by_one_and_count_when_all_are_given(ben: Any, as
     assert undone["state"] == "begun"
 
 
-def test_undo_names_only_the_rating_that_it_takes_back(ben: Any, as_ben: Any) -> None:
+def test_undo_names_only_the_rating_that_it_takes_back(ben, as_ben) -> None:
     task = label_task(make_rating_study(annotators=[ben]), ben)
     for values in ({"quality": "3"}, {"quality": "5"}, {"quality": "5", "coherence": "2"}):
         send(as_ben, task, overall="4", **values)
@@ -139,7 +139,7 @@ def test_undo_names_only_the_rating_that_it_takes_back(ben: Any, as_ben: Any) ->
         ({"overall": "", "unknown": "3"}, 200),
     ],
 )
-def test_what_is_no_rating_is_refused(ben: Any, as_ben: Any, fields: dict[str, str], status: int) -> None:
+def test_what_is_no_rating_is_refused(ben, as_ben, fields: dict[str, str], status: int) -> None:
     study = make_rating_study(annotators=[ben])
     assert send(as_ben, label_task(study, ben), **fields).status_code == status
     assert not RatingLabel.objects.exists()
@@ -156,7 +156,7 @@ def test_what_is_no_rating_is_refused(ben: Any, as_ben: Any, fields: dict[str, s
         *({"is_complete": True, "ratings": {"coherence": bad}} for bad in BAD),
     ],
 )
-def test_the_database_knows_the_scale_and_what_is_complete(ben: Any, wrong: dict[str, Any]) -> None:
+def test_the_database_knows_the_scale_and_what_is_complete(ben, wrong: dict[str, Any]) -> None:
     study = make_rating_study(annotators=[ben])
     task = label_task(study, ben)
     given = {"study": study, "annotator": task.annotator, "task": task, "summary": task.item.summary}
@@ -165,7 +165,7 @@ def test_the_database_knows_the_scale_and_what_is_complete(ben: Any, wrong: dict
 
 
 def test_the_page_shows_summary_and_documents_and_never_the_system(
-    ben: Any, as_ben: Any, django_assert_max_num_queries: Any
+    ben, as_ben, django_assert_max_num_queries
 ) -> None:
     haystack = make_haystack(n_documents=30)
     text = "- <script>alert(1)</script> Boats leave. [1, 77]\n- **Pier** [2]"
@@ -185,7 +185,7 @@ def test_the_page_shows_summary_and_documents_and_never_the_system(
     assert seen.reason == "rating", "who rates does not write on it later"
 
 
-def test_a_researcher_sets_up_a_study_by_the_form(as_ada: Any, ben: Any, cleo: Any) -> None:
+def test_a_researcher_sets_up_a_study_by_the_form(as_ada, ben, cleo) -> None:
     haystack = make_haystack()
     for system in ("ant", "bee"):
         make_summary(subtopic=haystack.subtopics.get(number=1), system=system)

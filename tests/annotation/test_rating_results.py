@@ -41,7 +41,7 @@ from tests.running import json_of, output_of
 pytestmark = pytest.mark.django_db
 
 
-def table(response: Any) -> list[dict[str, str]]:
+def table(response) -> list[dict[str, str]]:
     """The rows of a CSV file."""
     body = b"".join(response.streaming_content).decode("utf-8-sig")
     return list(csv.DictReader(io.StringIO(body)))
@@ -51,7 +51,7 @@ RATINGS = ([5, 5, 4, 4, 5], [2, 1, 3, 3, 2], [4, 4, 4, 5, 4], [1, 2, 3, 2, 1])
 
 
 @pytest.fixture
-def rated(ada: Any, ben: Any, cleo: Any) -> Study:
+def rated(ada, ben, cleo) -> Study:
     """Four summaries rated by two people, and by a judge with one unusable answer."""
     study = make_rating_study(annotators=[ben, cleo], researcher=ada)
     rate_all(study, ben, RATINGS)
@@ -60,7 +60,7 @@ def rated(ada: Any, ben: Any, cleo: Any) -> Study:
     return study
 
 
-def test_the_overview_counts_mean_ratings(rated: Study, as_ada: Any) -> None:
+def test_the_overview_counts_mean_ratings(rated: Study, as_ada) -> None:
     found = {row.member.annotator.label: row for row in overview_of(rated).people}
     assert {name: row.means["overall"] for name, row in found.items()} == {"Ben": 3.0, "Cleo": 3.75}
     assert {row.n_done for row in found.values()} == {4}
@@ -78,7 +78,7 @@ def test_only_first_answers_of_judges_that_are_not_archived_count(rated: Study, 
 
 
 def test_results_put_people_judges_and_systems_on_one_page(
-    rated: Study, as_ada: Any, django_assert_max_num_queries: Any
+    rated: Study, as_ada, django_assert_max_num_queries
 ) -> None:
     found = results_of(rated)
     overall, *_others, mean = found.report.measures
@@ -105,7 +105,7 @@ def test_results_put_people_judges_and_systems_on_one_page(
     assert "full-ctxt" not in shown, "a name of files"
 
 
-def test_files_and_report_have_pseudonyms_and_reasons(rated: Study, as_ada: Any) -> None:
+def test_files_and_report_have_pseudonyms_and_reasons(rated: Study, as_ada) -> None:
     values = as_ada.get(reverse("annotation:study-figures-file", args=[rated.uid, "figures.json"])).json()
     assert values["people"] == ["annotator1", "annotator2"]
     printed = json_of("report", "likert")
@@ -137,7 +137,7 @@ def test_files_and_report_have_pseudonyms_and_reasons(rated: Study, as_ada: Any)
     assert as_ada.get(reverse("annotation:study-figures-file", args=[rated.uid, "other"])).status_code == 404
 
 
-def test_old_addresses_lead_to_the_results(rated: Study, as_ada: Any) -> None:
+def test_old_addresses_lead_to_the_results(rated: Study, as_ada) -> None:
     old = f"/studies/{rated.uid}/ratings"
     assert as_ada.get(f"{old}/results/").headers["Location"] == reverse(
         "annotation:study-figures", args=[rated.uid]
@@ -146,7 +146,7 @@ def test_old_addresses_lead_to_the_results(rated: Study, as_ada: Any) -> None:
     assert as_ada.get(f"{old}/files/figures.json").headers["Location"] == file
 
 
-def test_the_report_says_which_study_it_needs(rated: Study, ben: Any) -> None:
+def test_the_report_says_which_study_it_needs(rated: Study, ben) -> None:
     make_rating_study(annotators=[ben], summaries=Summary.objects.all(), name="Second")
     with pytest.raises(CommandError, match="“Ferry ratings”, “Second”"):
         call_command("report", "likert")
@@ -155,7 +155,7 @@ def test_the_report_says_which_study_it_needs(rated: Study, ben: Any) -> None:
         call_command("report", "likert", "--study", rated.name)
 
 
-def test_labels_leave_as_rows_with_what_was_undone_in_the_history(rated: Study, as_ada: Any, ben: Any) -> None:
+def test_labels_leave_as_rows_with_what_was_undone_in_the_history(rated: Study, as_ada, ben) -> None:
     task = rated.label_tasks.filter(annotator=annotator_of(ben)).order_by("item__summary")[0]
     rate(task, [None], op="clear")
 
@@ -175,9 +175,7 @@ def test_runs_of_judges_can_be_about_a_rating_study(rated: Study) -> None:
     assert (str(rated.uid), rated.name) in studies().named()
 
 
-def test_on_request_ratings_go_with_their_writer_and_with_the_text(
-    ada: Any, ben: Any, cleo: Any, now: datetime
-) -> None:
+def test_on_request_ratings_go_with_their_writer_and_with_the_text(ada, ben, cleo, now: datetime) -> None:
     writing = make_writing_study(researcher=ada, annotators=[ben])
     task = make_assignment(study=writing, annotator=ben, state="done")
     own = make_summary(subtopic=task.subtopic, origin="session", text="- Boats leave at six. [1]")
@@ -223,9 +221,7 @@ def test_on_request_ratings_go_with_their_writer_and_with_the_text(
     assert study.label_items.count() == 1
 
 
-def test_systems_that_no_subtopic_links_are_shown_by_themselves_and_not_compared(
-    ada: Any, as_ada: Any, ben: Any
-) -> None:
+def test_systems_that_no_subtopic_links_are_shown_by_themselves_and_not_compared(ada, as_ada, ben) -> None:
     haystack = make_haystack()
     summaries = [
         make_summary(subtopic=subtopic, system=f"model-{subtopic.number}") for subtopic in haystack.subtopics.all()
@@ -250,7 +246,7 @@ JSON = {"Accept": "application/json"}
 
 
 def test_a_sixth_aspect_is_rated_and_in_results_and_archives(
-    ada: Any, as_ada: Any, ben: Any, as_ben: Any, cleo: Any, monkeypatch: pytest.MonkeyPatch
+    ada, as_ada, ben, as_ben, cleo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = make_rating_study(annotators=[ben, cleo], researcher=ada)
     rate_all(study, cleo, [[5, 4, 3, 2, 1]] * 4)
@@ -282,7 +278,7 @@ def test_a_sixth_aspect_is_rated_and_in_results_and_archives(
 
 
 def test_studies_of_before_a_sixth_aspect_keep_their_figures(
-    ada: Any, ben: Any, cleo: Any, monkeypatch: pytest.MonkeyPatch
+    ada, ben, cleo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = make_rating_study(annotators=[ben, cleo], researcher=ada)
     for person, ratings in ((ben, [[5, 4, 3, 2, 1]] * 4), (cleo, [[3, 4, 3, 2, level] for level in (1, 2, 4, 5)])):

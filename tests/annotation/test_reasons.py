@@ -6,7 +6,6 @@ import csv
 import io
 import re
 import time
-from typing import Any
 
 import pytest
 from django.db import IntegrityError
@@ -33,7 +32,7 @@ pytestmark = pytest.mark.django_db
 # Why a point is not entailed
 
 
-def test_a_reason_stands_after_neutral_and_no_and_goes_with_a_yes(ben: Any) -> None:
+def test_a_reason_stands_after_neutral_and_no_and_goes_with_a_yes(ben) -> None:
     task = first(make([ben], make_judged(), asks_why_not=True), ben)
     assert say(task, "no", why_not="missing").answer.why_not == "missing"
     assert say(task, "neutral", why_not="general").answer == PairAnswer("neutral", why_not="general")
@@ -48,7 +47,7 @@ def test_a_reason_stands_after_neutral_and_no_and_goes_with_a_yes(ben: Any) -> N
         EntailmentLabel.objects.filter(answer="yes").update(why_not="missing")
 
 
-def test_undo_brings_a_reason_back_and_says_what_it_took(ben: Any, as_ben: Any) -> None:
+def test_undo_brings_a_reason_back_and_says_what_it_took(ben, as_ben) -> None:
     task = first(make([ben], make_judged(), asks_why_not=True), ben)
     for data in ({"answer": "no", "why": "contradicted"}, {"answer": "no", "why": "missing"}):
         assert as_ben.post(label_url("label-choice", task), data, headers=JSON).json()["why_not"] == data["why"]
@@ -65,11 +64,11 @@ def test_undo_brings_a_reason_back_and_says_what_it_took(ben: Any, as_ben: Any) 
     ],
 )
 def test_each_answer_has_reasons_of_its_own(
-    ben: Any, as_ben: Any, answer: str, fitting: tuple[str, ...], others: tuple[str, ...]
+    ben, as_ben, answer: str, fitting: tuple[str, ...], others: tuple[str, ...]
 ) -> None:
     task = first(make([ben], make_judged(), asks_why_not=True), ben)
 
-    def post(why: str) -> Any:
+    def post(why: str):
         return as_ben.post(label_url("label-choice", task), {"answer": answer, "why": why}, headers=JSON)
 
     page = as_ben.get(label_url("label-task", task)).content.decode()
@@ -80,7 +79,7 @@ def test_each_answer_has_reasons_of_its_own(
         assert (post(why).status_code, post(why).json()["code"]) == (409, "reason_of_another_answer")
 
 
-def test_a_reason_that_was_stored_with_another_answer_stays_valid(ben: Any, as_ben: Any) -> None:
+def test_a_reason_that_was_stored_with_another_answer_stays_valid(ben, as_ben) -> None:
     """Until each answer had its own, any reason could be given with neutral or no."""
     study = make([ben], make_judged(), asks_why_not=True)
     task = first(study, ben)
@@ -95,7 +94,7 @@ def test_a_reason_that_was_stored_with_another_answer_stays_valid(ben: Any, as_b
     assert "incomplete" in [row[list(COLUMNS).index("why_not")] for row in label_rows(study)]
 
 
-def test_a_study_that_asks_for_no_reason_shows_and_stores_none(ben: Any, as_ben: Any) -> None:
+def test_a_study_that_asks_for_no_reason_shows_and_stores_none(ben, as_ben) -> None:
     study = make([ben], make_judged())
     task = first(study, ben)
     assert b"data-why" not in as_ben.get(label_url("label-task", task)).content
@@ -106,7 +105,7 @@ def test_a_study_that_asks_for_no_reason_shows_and_stores_none(ben: Any, as_ben:
     assert b"data-why" in as_ben.get(label_url("label-task", first(asking, ben))).content
 
 
-def test_reasons_are_counted_by_annotator_and_system_and_are_in_every_file(ben: Any, cleo: Any) -> None:
+def test_reasons_are_counted_by_annotator_and_system_and_are_in_every_file(ben, cleo) -> None:
     study = make([ben, cleo], make_judged(systems=("alpha",)), n=3, asks_why_not=True)
     given = ("missing", "contradicted", "")
     for task, why_not in zip(study.label_tasks.filter(annotator__user=ben).order_by("pk"), given, strict=True):
@@ -124,7 +123,7 @@ def test_reasons_are_counted_by_annotator_and_system_and_are_in_every_file(ben: 
     assert sorted(row[at] for row in label_rows(study)) == ["", "", "", "", "contradicted", "missing"]
 
 
-def test_the_results_page_shows_reasons(ada: Any, as_ada: Any, ben: Any) -> None:
+def test_the_results_page_shows_reasons(ada, as_ada, ben) -> None:
     study = make([ben], make_judged(), by=ada, asks_why_not=True)
     say(first(study, ben), "neutral", why_not="incomplete")
     html = as_ada.get(reverse("annotation:study-figures", args=[study.uid])).content.decode()
@@ -136,29 +135,29 @@ def test_the_results_page_shows_reasons(ada: Any, as_ada: Any, ben: Any) -> None
 
 
 @pytest.fixture
-def study(ada: Any, ben: Any, cleo: Any) -> Study:
+def study(ada, ben, cleo) -> Study:
     return make_linking_study(annotators=[ben, cleo], researcher=ada, people_per_item=2, asks_unlinked=True)
 
 
 @pytest.fixture
-def later() -> Any:
+def later():
     """Let some time pass: acts of one moment have no order."""
     return lambda: time.sleep(0.002)
 
 
-def give(client: Any, task: LabelTask, **reasons: str) -> Any:
+def give(client, task: LabelTask, **reasons: str):
     fields = {name.replace("line_", "reason-"): reason for name, reason in reasons.items()}
     return client.post(label_url("label-choice", task), {"beside": "1", **fields}, headers=JSON)
 
 
-def finish(client: Any, task: LabelTask, line: int) -> None:
+def finish(client, task: LabelTask, line: int) -> None:
     """Link the first insight to a line, and no other."""
     n = task.item.summary.subtopic.insights.count()
     for at in range(n):
         choose(client, task, "full" if at == 0 else "none", line if at == 0 else None, at)
 
 
-def test_reasons_are_stored_beside_and_do_not_answer_the_task(study: Study, ben: Any, as_ben: Any) -> None:
+def test_reasons_are_stored_beside_and_do_not_answer_the_task(study: Study, ben, as_ben) -> None:
     task = label_task(study, ben)
     body = give(as_ben, task, line_3="general", line_4="unsupported").json()
     assert body["reasons"] == [[3, "general"], [4, "unsupported"]]
@@ -175,19 +174,19 @@ def test_reasons_are_stored_beside_and_do_not_answer_the_task(study: Study, ben:
 @pytest.mark.parametrize(
     ("fields", "code"), [({"line_3": "boring"}, "invalid"), ({"line_99": "general"}, "no_such_line")]
 )
-def test_what_is_no_reason_is_refused(study: Study, ben: Any, as_ben: Any, fields: Any, code: str) -> None:
+def test_what_is_no_reason_is_refused(study: Study, ben, as_ben, fields, code: str) -> None:
     answer = give(as_ben, label_task(study, ben), **fields)
     assert (answer.status_code, answer.json()["code"]) == (409, code)
     assert not UnlinkedLabel.objects.exists()
 
 
-def test_a_study_that_does_not_ask_takes_no_reason(ben: Any, as_ben: Any) -> None:
+def test_a_study_that_does_not_ask_takes_no_reason(ben, as_ben) -> None:
     task = label_task(make_linking_study(annotators=[ben]), ben)
     assert give(as_ben, task, line_3="general").status_code == 409
     assert b"data-unlinked" not in as_ben.get(label_url("label-task", task)).content
 
 
-def test_undo_takes_back_whatever_was_last(study: Study, ben: Any, as_ben: Any, later: Any) -> None:
+def test_undo_takes_back_whatever_was_last(study: Study, ben, as_ben, later) -> None:
     task = label_task(study, ben)
     choose(as_ben, task, "none")
     later()
@@ -206,7 +205,7 @@ def test_undo_takes_back_whatever_was_last(study: Study, ben: Any, as_ben: Any, 
     assert as_ben.post(undo, {"op_id": "u4"}, headers=JSON).json() == {"nothing": True}
 
 
-def test_a_bullet_that_is_linked_counts_for_nothing(study: Study, ben: Any, as_ben: Any, cleo: Any) -> None:
+def test_a_bullet_that_is_linked_counts_for_nothing(study: Study, ben, as_ben, cleo) -> None:
     task = label_task(study, ben)
     give(as_ben, task, line_3="general", line_4="subtopic")
     assert list(unlinked_of(study)) == []  # the task is not done
@@ -217,7 +216,7 @@ def test_a_bullet_that_is_linked_counts_for_nothing(study: Study, ben: Any, as_b
     assert all(reason == "" for line, reason in rows if line != 4)
 
 
-def test_reasons_are_among_the_last_answers(study: Study, ben: Any, as_ben: Any, later: Any) -> None:
+def test_reasons_are_among_the_last_answers(study: Study, ben, as_ben, later) -> None:
     task = label_task(study, ben)
     choose(as_ben, task, "none")
     later()
@@ -229,7 +228,7 @@ def test_reasons_are_among_the_last_answers(study: Study, ben: Any, as_ben: Any,
     assert "Bullets that cover no insight" in as_ben.get(reverse("annotation:last-answers")).content.decode()
 
 
-def test_reasons_are_in_the_archive_and_on_the_overview(study: Study, as_ada: Any, ben: Any, as_ben: Any) -> None:
+def test_reasons_are_in_the_archive_and_on_the_overview(study: Study, as_ada, ben, as_ben) -> None:
     task = label_task(study, ben)
     give(as_ben, task, line_4="subtopic")
     finish(as_ben, task, 3)

@@ -40,7 +40,7 @@ def test_what_recipes_take_is_what_the_papers_say() -> None:
     }
 
 
-def test_no_study_is_said_to_be_in_a_paper_that_has_none(as_ada: Any) -> None:
+def test_no_study_is_said_to_be_in_a_paper_that_has_none(as_ada) -> None:
     """Models rate in that paper, nobody else does; and the other control group is one of key points."""
     page = as_ada.get(reverse("annotation:study-create", args=["rating"]), {"recipe": "middlesum-ratings"})
     assert "which had no such study" in flat(page.text)
@@ -50,7 +50,7 @@ def test_no_study_is_said_to_be_in_a_paper_that_has_none(as_ada: Any) -> None:
     assert "150 in the paper" not in listed
 
 
-def test_the_page_lists_each_recipe_and_leads_to_its_form(as_ada: Any) -> None:
+def test_the_page_lists_each_recipe_and_leads_to_its_form(as_ada) -> None:
     page = as_ada.get(reverse("annotation:recipes"))
     assert page.status_code == 200
     for kind, recipe in RECIPES:
@@ -59,7 +59,7 @@ def test_the_page_lists_each_recipe_and_leads_to_its_form(as_ada: Any) -> None:
 
 
 @pytest.mark.parametrize(("kind", "recipe"), RECIPES, ids=[recipe.key for _kind, recipe in RECIPES])
-def test_a_form_is_filled_in_as_the_recipe_says(kind: str, recipe: Any, as_ada: Any) -> None:
+def test_a_form_is_filled_in_as_the_recipe_says(kind: str, recipe, as_ada) -> None:
     make_questions(2)
     make_summaries(n=4)
     page = as_ada.get(reverse("annotation:study-create", args=[kind]), {"recipe": recipe.key})
@@ -71,7 +71,7 @@ def test_a_form_is_filled_in_as_the_recipe_says(kind: str, recipe: Any, as_ada: 
         assert str(form[name].value()) == str(value), name
 
 
-def test_people_write_on_subtopics_of_both_domains_by_seed(as_ada: Any) -> None:
+def test_people_write_on_subtopics_of_both_domains_by_seed(as_ada) -> None:
     for name in ("news", "conversations"):
         Haystack.objects.filter(pk=make_haystack(key=name).pk).update(domain=name)
     address = reverse("annotation:study-create", args=["writing"])
@@ -82,13 +82,13 @@ def test_people_write_on_subtopics_of_both_domains_by_seed(as_ada: Any) -> None:
     assert domains.count("news") == domains.count("conversations") > 0
 
 
-def test_an_unknown_recipe_gives_the_usual_form(as_ada: Any) -> None:
+def test_an_unknown_recipe_gives_the_usual_form(as_ada) -> None:
     page = as_ada.get(reverse("annotation:study-create", args=["linking"]), {"recipe": "<script>"})
     assert page.status_code == 200
     assert "Filled in as in" not in page.text
 
 
-def test_the_form_says_what_its_choice_takes(as_ada: Any) -> None:
+def test_the_form_says_what_its_choice_takes(as_ada) -> None:
     summaries = make_summaries(n=12)
     sent = {
         "haystacks": [summaries[0].haystack_id], "with_systems": "on", "way": "all", "people_per_item": "3",
@@ -100,14 +100,14 @@ def test_the_form_says_what_its_choice_takes(as_ada: Any) -> None:
     assert not Study.objects.exists()
 
 
-def row_of(kind: str, recipe: Any, client: Client) -> str:
+def row_of(kind: str, recipe, client: Client) -> str:
     """The row of a recipe as the page fetches it."""
     address = reverse("annotation:recipe", args=[kind, recipe.key])
     assert f'hx-get="{address}"' in client.get(reverse("annotation:recipes")).text
     return flat(client.get(address).text)
 
 
-def test_the_page_and_the_forms_say_what_is_missing(as_ada: Any) -> None:
+def test_the_page_and_the_forms_say_what_is_missing(as_ada) -> None:
     page = " ".join(row_of(kind, recipe, as_ada) for kind, recipe in RECIPES)
     assert page.count('<span class="badge warn">missing</span>') == len(RECIPES)
     for kind, recipe in RECIPES:
@@ -122,7 +122,7 @@ def test_the_page_and_the_forms_say_what_is_missing(as_ada: Any) -> None:
     assert lacks["long2rag-verification"] == f"Only {n} of 8,457 key points are here: all are taken."
 
 
-def estimated(kind: str, sent: dict[str, Any], user: Any, login: Any) -> str:
+def estimated(kind: str, sent: dict[str, Any], user, login) -> str:
     """What the form says that it takes, as htmx asks for it."""
     address = reverse("annotation:study-takes", args=[kind])
     return flat(login(user).post(address, sent, headers={"HX-Request": "true"}).text)
@@ -130,7 +130,7 @@ def estimated(kind: str, sent: dict[str, Any], user: Any, login: Any) -> str:
 
 @pytest.mark.parametrize(("kind", "recipe"), RECIPES, ids=[recipe.key for _kind, recipe in RECIPES])
 def test_a_form_is_complete_as_it_is_filled_in_and_makes_the_study_of_the_paper(
-    kind: str, recipe: Any, ada: Any, as_ada: Any, ben: Any, cleo: Any, login: Any
+    kind: str, recipe, ada, as_ada, ben, cleo, login
 ) -> None:
     if kind == "validation":
         MAKERS[kind](ALL, ada, (ben, cleo))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from django.urls import reverse
 
@@ -18,21 +16,21 @@ from tests.makers import NOW, annotator_of, flat, label_task, label_url
 
 
 @pytest.fixture
-def study(ada: Any, ben: Any) -> Study:
+def study(ada, ben) -> Study:
     return make_points_study(annotators=[ben], researcher=ada)
 
 
-def remark(study: Study, person: Any, comment: str = "", *, flag: bool = True, position: int = 1) -> LabelTask:
+def remark(study: Study, person, comment: str = "", *, flag: bool = True, position: int = 1) -> LabelTask:
     task = label_task(study, person, position=position)
     return handling.remark(tasks=OwnTask(person.pk, task.uid), is_flagged=flag, comment=comment, now=NOW)
 
 
-def page_of(client: Any, name: str, *args: Any) -> str:
+def page_of(client, name: str, *args) -> str:
     return flat(client.get(reverse(f"annotation:{name}", args=args)).content.decode())
 
 
 def test_an_answer_is_counted_on_my_work_and_stands_beside_the_item_until_it_is_read(
-    ada: Any, as_ada: Any, ben: Any, as_ben: Any, study: Study
+    ada, as_ada, ben, as_ben, study: Study
 ) -> None:
     task = remark(study, ben, "Which Tuesday is meant?")
     address = reverse("annotation:remark-reply", args=[study.uid, task.uid])
@@ -50,9 +48,7 @@ def test_an_answer_is_counted_on_my_work_and_stands_beside_the_item_until_it_is_
     assert (event.actor, event.object_uid, event.detail) == (ada, str(study.uid), {"task": str(task.uid)})
 
 
-def test_what_waits_for_an_answer_is_a_filter_and_stands_on_the_home_page(
-    ada: Any, as_ada: Any, ben: Any, study: Study
-) -> None:
+def test_what_waits_for_an_answer_is_a_filter_and_stands_on_the_home_page(ada, as_ada, ben, study: Study) -> None:
     first, second = remark(study, ben, "One?"), remark(study, ben, "Two?", position=2)
     assert [each.text for each in waiting_for(ada, {study.pk: study}) if "remark" in each.text] == [
         "2 remarks to answer"
@@ -67,7 +63,7 @@ def test_what_waits_for_an_answer_is_a_filter_and_stands_on_the_home_page(
     assert set(LabelTask.objects.filter(study=study).unanswered()) == {first, second}
 
 
-def test_an_answer_keeps_the_comment_that_it_answers(ada: Any, ben: Any, study: Study) -> None:
+def test_an_answer_keeps_the_comment_that_it_answers(ada, ben, study: Study) -> None:
     task = remark(study, ben, "Is the title part of it?")
     reply(task=task, text="Yes.", by=ada, now=NOW)
     remark(study, ben, "Thank you.")
@@ -76,7 +72,7 @@ def test_an_answer_keeps_the_comment_that_it_answers(ada: Any, ben: Any, study: 
     assert rows == [("Is the title part of it?", "Yes."), ("Thank you.", "You are welcome.")]
 
 
-def test_nothing_is_answered_where_nothing_is_remarked(ada: Any, as_ada: Any, ben: Any, study: Study) -> None:
+def test_nothing_is_answered_where_nothing_is_remarked(ada, as_ada, ben, study: Study) -> None:
     task = label_task(study, ben)
     with pytest.raises(NoRemark):
         reply(task=task, text="Hello.", by=ada, now=NOW)
@@ -86,13 +82,13 @@ def test_nothing_is_answered_where_nothing_is_remarked(ada: Any, as_ada: Any, be
     assert not RemarkReply.objects.exists()
 
 
-def test_an_empty_answer_is_refused(as_ada: Any, ben: Any, study: Study) -> None:
+def test_an_empty_answer_is_refused(as_ada, ben, study: Study) -> None:
     address = reverse("annotation:remark-reply", args=[study.uid, remark(study, ben, "Why?").uid])
     assert as_ada.post(address, {"text": "   "}).status_code == 422
 
 
 def test_only_the_person_reads_and_only_researchers_of_the_study_answer(
-    ada: Any, ben: Any, as_cleo: Any, eve: Any, study: Study
+    ada, ben, as_cleo, eve, study: Study
 ) -> None:
     task = remark(study, ben, "Why?")
     reply(task=task, text="Because.", by=ada, now=NOW)
@@ -103,7 +99,7 @@ def test_only_the_person_reads_and_only_researchers_of_the_study_answer(
     assert RemarkReply.objects.filter(read_at=None).count() == 1
 
 
-def test_reading_twice_keeps_the_first_time_and_works_in_a_closed_study(ada: Any, ben: Any, study: Study) -> None:
+def test_reading_twice_keeps_the_first_time_and_works_in_a_closed_study(ada, ben, study: Study) -> None:
     reply(task=remark(study, ben, "Why?"), text="Because.", by=ada, now=NOW)
     Study.objects.filter(pk=study.pk).update(state="closed")
     mine = LabelTask.objects.filter(annotator=annotator_of(ben))
@@ -111,7 +107,7 @@ def test_reading_twice_keeps_the_first_time_and_works_in_a_closed_study(ada: Any
 
 
 @pytest.mark.parametrize("mode", ["anonymous", "deleted"])
-def test_what_a_person_wrote_goes_from_the_answers_too(ada: Any, ben: Any, study: Study, mode: str) -> None:
+def test_what_a_person_wrote_goes_from_the_answers_too(ada, ben, study: Study, mode: str) -> None:
     reply(task=remark(study, ben, "I am Ben."), text="Hello.", by=ada, now=NOW)
     remove_work(annotator=Annotator.objects.get(user=ben), mode=mode, by=ada, now=NOW)
     assert not RemarkReply.objects.exclude(comment="").exists()

@@ -9,7 +9,6 @@ from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
 from statistics import fmean
-from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -32,11 +31,11 @@ FIRST = ("FFF", "FPF", "NNN", "NPF", "PPN")
 FIGURES = ("percent", "randolph", "fleiss", "ac1", "alpha_nominal")
 
 
-def report(*args: Any) -> Any:
+def report(*args):
     return json_of("report", *args)
 
 
-def text(*args: Any) -> str:
+def text(*args) -> str:
     return output_of("report", *args)
 
 
@@ -160,7 +159,7 @@ def test_what_a_file_leaves_open_is_told_beside_its_figures(tmp_path: Path) -> N
     ]
 
 
-def test_filters_of_summaries_are_refused_for_labels_made_elsewhere(tmp_path: Path, ada: Any) -> None:
+def test_filters_of_summaries_are_refused_for_labels_made_elsewhere(tmp_path: Path, ada) -> None:
     path = write(tmp_path, *FIRST)
     call_command(
         "import_labels", str(path), "--study", "Elsewhere", "--researcher", ada.username, stdout=io.StringIO()
@@ -324,7 +323,7 @@ def test_before_a_majority_each_person_stands_before_the_majority_of_the_others(
     )
 
 
-def _split(of: Any, person: int) -> list[tuple[str, list[str]]]:
+def _split(of, person: int) -> list[tuple[str, list[str]]]:
     return [(row[person], [label for who, label in row.items() if who != person]) for row in of.values()]
 
 

@@ -40,7 +40,7 @@ def card_of(study: Study, client: Client) -> dict[str, dict[str, Any]]:
     return {row["key"]: row for row in rows}
 
 
-def done(study: Study, person: Any, *minutes: int) -> None:
+def done(study: Study, person, *minutes: int) -> None:
     tasks = list(LabelTask.objects.filter(study=study, annotator__user=person).order_by("pk")[: len(minutes)])
     for task, n in zip(tasks, minutes, strict=True):
         task.state, task.begun_at, task.done_at, task.active_ms = LabelTask.State.DONE, NOW, NOW, n * 60_000
@@ -49,7 +49,7 @@ def done(study: Study, person: Any, *minutes: int) -> None:
 
 
 @pytest.mark.parametrize("kind", ["linking", "external"])
-def test_a_study_without_anything_names_its_gaps(kind: str, ada: Any, as_ada: Any) -> None:
+def test_a_study_without_anything_names_its_gaps(kind: str, ada, as_ada) -> None:
     study = Study.objects.create(name="<script>alert(1)</script>", kind=kind, created_at=NOW)
     study.researchers.add(ada)
     rows = card_of(study, as_ada)
@@ -65,7 +65,7 @@ def test_a_study_without_anything_names_its_gaps(kind: str, ada: Any, as_ada: An
 
 @pytest.mark.parametrize("kind", MAKERS)
 def test_a_study_of_any_kind_in_which_nobody_worked_says_what_is_planned(
-    kind: str, ada: Any, as_ada: Any, ben: Any, cleo: Any
+    kind: str, ada, as_ada, ben, cleo
 ) -> None:
     study = MAKERS[kind](NOTHING, ada, (ben, cleo))
     rows = card_of(study, as_ada)
@@ -78,7 +78,7 @@ def test_a_study_of_any_kind_in_which_nobody_worked_says_what_is_planned(
 
 
 @pytest.mark.parametrize("kind", MAKERS)
-def test_a_study_of_any_kind_answers_what_it_knows(kind: str, ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
+def test_a_study_of_any_kind_answers_what_it_knows(kind: str, ada, as_ada, ben, cleo) -> None:
     study = MAKERS[kind](ALL, ada, (ben, cleo))
     rows = card_of(study, as_ada)
     is_here = isinstance(kind_named(study.kind), Work)
@@ -89,7 +89,7 @@ def test_a_study_of_any_kind_answers_what_it_knows(kind: str, ada: Any, as_ada: 
     assert as_ada.get(page_of(study)).status_code == 200
 
 
-def test_time_and_pay_of_one_person_and_of_several(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
+def test_time_and_pay_of_one_person_and_of_several(ada, as_ada, ben, cleo) -> None:
     study = make_linking_study(researcher=ada, annotators=[ben, cleo], people_per_item=2)
     before = card_of(study, as_ada)
     assert before["people"]["answers"] == ["Two annotators had joined but not begun."]
@@ -107,16 +107,14 @@ def test_time_and_pay_of_one_person_and_of_several(ada: Any, as_ada: Any, ben: A
     assert told == "4 finished tasks took 5 min in the median, all between 2 min and 30 min."
 
 
-def test_whoever_runs_the_study_and_takes_part_is_counted(ada: Any, as_ada: Any, ben: Any) -> None:
+def test_whoever_runs_the_study_and_takes_part_is_counted(ada, as_ada, ben) -> None:
     study = make_linking_study(researcher=ada, annotators=[ben])
     assert card_of(study, as_ada)["conflicts"]["answers"] == []
     study.researchers.add(ben)
     assert card_of(study, as_ada)["conflicts"]["answers"] == ["1 of the people who take part also runs the study."]
 
 
-def test_work_that_was_deleted_on_request_is_no_idle_person(
-    ada: Any, as_ada: Any, ben: Any, cleo: Any, eve: Any
-) -> None:
+def test_work_that_was_deleted_on_request_is_no_idle_person(ada, as_ada, ben, cleo, eve) -> None:
     study = make_linking_study(researcher=ada, annotators=[ben, cleo], people_per_item=2)
     done(study, ben, 6, 7)
     done(study, cleo, 9)
@@ -129,9 +127,7 @@ def test_work_that_was_deleted_on_request_is_no_idle_person(
     assert "Ben" not in str(rows)
 
 
-def test_what_researchers_write_is_kept_noted_and_in_the_archive(
-    ada: Any, as_ada: Any, ben: Any, eve: Any
-) -> None:
+def test_what_researchers_write_is_kept_noted_and_in_the_archive(ada, as_ada, ben, eve) -> None:
     study = make_linking_study(researcher=ada, annotators=[ben])
     note = "Board 7.\n<script>alert(1)</script>"
     assert as_ada.post(page_of(study), {"ethics": note}).status_code == 302
@@ -152,9 +148,7 @@ def test_what_researchers_write_is_kept_noted_and_in_the_archive(
     assert study.card_notes == {}
 
 
-def test_answers_that_somebody_else_saved_meanwhile_are_not_replaced_unseen(
-    ada: Any, as_ada: Any, ben: Any
-) -> None:
+def test_answers_that_somebody_else_saved_meanwhile_are_not_replaced_unseen(ada, as_ada, ben) -> None:
     study = make_linking_study(researcher=ada, annotators=[ben])
     seen = as_ada.get(page_of(study)).context["seen"]
     as_ada.post(page_of(study), {"ethics": "Board 7", "seen": seen})
@@ -165,7 +159,7 @@ def test_answers_that_somebody_else_saved_meanwhile_are_not_replaced_unseen(
     assert Study.objects.get().card_notes == {"conflicts": "None"}
 
 
-def test_the_card_is_its_researchers(ada: Any, ben: Any, eve: Any, login: Any) -> None:
+def test_the_card_is_its_researchers(ada, ben, eve, login) -> None:
     study = make_linking_study(researcher=ada, annotators=[ben])
     fay = make_user("fay", "researcher")
     for sent in ("get", "post"):
@@ -173,14 +167,14 @@ def test_the_card_is_its_researchers(ada: Any, ben: Any, eve: Any, login: Any) -
         assert codes == [404, 403, 200 if sent == "get" else 302]
 
 
-def test_labels_of_everybody_are_read_by_all_and_noted_by_nobody(as_ada: Any, as_eve: Any) -> None:
+def test_labels_of_everybody_are_read_by_all_and_noted_by_nobody(as_ada, as_eve) -> None:
     study = Study.objects.create(name="Imported", kind=Study.Kind.EXTERNAL, created_at=NOW)
     assert "What only you know" not in as_ada.get(page_of(study)).text
     assert as_ada.post(page_of(study), {"ethics": "mine"}).status_code == 404
     assert as_eve.post(page_of(study), {"ethics": "Board 7"}).status_code == 302
 
 
-def test_a_kind_says_time_and_conditions_itself(ada: Any, as_ada: Any, ben: Any, monkeypatch: Any) -> None:
+def test_a_kind_says_time_and_conditions_itself(ada, as_ada, ben, monkeypatch) -> None:
     kind = type(kind_named("linking"))
     monkeypatch.setattr(kind, "time_in_words", lambda *_: iter(["Ten minutes."]), raising=False)
     monkeypatch.setattr(kind, "conditions_in_words", lambda *_: iter(["In the library."]), raising=False)
@@ -190,7 +184,7 @@ def test_a_kind_says_time_and_conditions_itself(ada: Any, as_ada: Any, ben: Any,
 
 
 @pytest.fixture
-def written(ada: Any, ben: Any) -> Study:
+def written(ada, ben) -> Study:
     study = make_writing_study(researcher=ada, annotators=[ben])
     task = make_assignment(annotator=ben, study=study)
     session = make_session(
@@ -201,7 +195,7 @@ def written(ada: Any, ben: Any) -> Study:
     return study
 
 
-def test_a_writing_study_says_limits_models_and_exclusions(written: Study, as_ada: Any) -> None:
+def test_a_writing_study_says_limits_models_and_exclusions(written: Study, as_ada) -> None:
     rows = card_of(written, as_ada)
     assert rows["time"]["answers"][0] == "A session may take 2 h 00 min of active time; pauses do not count."
     assert (
@@ -215,7 +209,7 @@ def test_a_writing_study_says_limits_models_and_exclusions(written: Study, as_ad
     ("", ("shows_card",), ("card",)), ("yes", ("shows_pay",), ()),
 ])  # fmt: skip
 def test_the_public_page_has_it_where_it_is_ticked_without_names_reasons_and_pay(
-    follows: str, ticked: tuple[str, ...], is_there: tuple[str, ...], written: Study, as_ada: Any
+    follows: str, ticked: tuple[str, ...], is_there: tuple[str, ...], written: Study, as_ada
 ) -> None:
     of = reverse("annotation:study-results", args=[written.uid])
     as_ada.post(page_of(written), {"ethics": "Board <b>7</b>"})
@@ -235,5 +229,5 @@ def test_the_public_page_has_it_where_it_is_ticked_without_names_reasons_and_pay
     assert is_new == (bool(is_there) and bool(Publication.objects.get().follows))
 
 
-def test_a_leaderboard_has_no_card_to_publish(as_ada: Any) -> None:
+def test_a_leaderboard_has_no_card_to_publish(as_ada) -> None:
     assert "shows_card" not in as_ada.get("/publications/?of=/leaderboard/").text

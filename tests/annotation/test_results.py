@@ -8,7 +8,6 @@ import io
 import json
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 import time_machine
@@ -34,7 +33,7 @@ BOTH = FIRST + "\n- As planned the new pier opens in the spring of 2031 [2, 3, 4
 
 
 @pytest.fixture
-def study(ada: Any, ben: Any, cleo: Any) -> Any:
+def study(ada, ben, cleo):
     study = make_writing_study(haystack=make_haystack(), researcher=ada, annotators=[ben, cleo])
     for person, texts in ((ben, [(5 * MINUTE, FIRST), (25 * MINUTE, BOTH)]), (cleo, [(15 * MINUTE, FIRST)])):
         task = make_assignment(annotator=person, study=study)
@@ -50,7 +49,7 @@ def judge_everything(now: datetime) -> list[JudgeRun]:
     return runs
 
 
-def test_every_snapshot_and_final_text_is_scored_without_being_asked_for(study: Any, now: datetime) -> None:
+def test_every_snapshot_and_final_text_is_scored_without_being_asked_for(study, now: datetime) -> None:
     score_snapshots()
     results = session_results(sessions=sessions_of(study), judge=versions.default_judge(now=now))
     assert [len(result.snapshots) for result in results] == [3, 2]
@@ -59,7 +58,7 @@ def test_every_snapshot_and_final_text_is_scored_without_being_asked_for(study: 
     assert coverage[0] == coverage[1] < coverage[2]
 
 
-def test_a_text_that_two_people_wrote_is_judged_once(study: Any, now: datetime) -> None:
+def test_a_text_that_two_people_wrote_is_judged_once(study, now: datetime) -> None:
     judge_everything(now)
     assert set(Summary.objects.values_list("text", flat=True)) == {"", FIRST, BOTH}
     assert Verdict.objects.count() == 3 * 3
@@ -68,7 +67,7 @@ def test_a_text_that_two_people_wrote_is_judged_once(study: Any, now: datetime) 
 
 
 def test_a_study_is_scored_to_its_end_by_the_judge_that_began_and_a_new_one_by_the_default(
-    study: Any, ada: Any, as_ada: Any, ben: Any, now: datetime, monkeypatch: Any
+    study, ada, as_ada, ben, now: datetime, monkeypatch
 ) -> None:
     first = versions.offline_judge(name="lexical", now=now)
     with monkeypatch.context() as patch:
@@ -89,7 +88,7 @@ def test_a_study_is_scored_to_its_end_by_the_judge_that_began_and_a_new_one_by_t
         assert f"by judge {name}." in flat(page.content.decode())
 
 
-def test_more_snapshots_than_a_batch_are_all_scored_at_once(study: Any, ben: Any, now: datetime) -> None:
+def test_more_snapshots_than_a_batch_are_all_scored_at_once(study, ben, now: datetime) -> None:
     session = Session.objects.get(annotator=ben.annotator)
     n = 2 * scoring.BATCH + 5
     assert n > 200
@@ -105,12 +104,12 @@ def test_more_snapshots_than_a_batch_are_all_scored_at_once(study: Any, ben: Any
     assert scoring.score_snapshots(now=now) == []
 
 
-def test_a_lost_message_is_only_a_delay(study: Any, now: datetime) -> None:
+def test_a_lost_message_is_only_a_delay(study, now: datetime) -> None:
     [run] = scoring.score_snapshots(now=now)
     assert runs.unfinished_runs(now=now) == [run.uid]
 
 
-def test_practice_is_never_scored(ben: Any, now: datetime) -> None:
+def test_practice_is_never_scored(ben, now: datetime) -> None:
     task = make_assignment(annotator=ben, is_practice=True)
     session = make_session(assignment=task, state="submitted", revisions=[(MINUTE, FIRST)])
     fill_missing(session=session, now=now)
@@ -119,7 +118,7 @@ def test_practice_is_never_scored(ben: Any, now: datetime) -> None:
     assert not Summary.objects.exists()
 
 
-def test_the_curve_carries_an_ended_session_forward_only_where_it_says_so(study: Any, now: datetime) -> None:
+def test_the_curve_carries_an_ended_session_forward_only_where_it_says_so(study, now: datetime) -> None:
     judge_everything(now)
     judge = versions.default_judge(now=now)
     carried = study_report(study=study, judge=judge).curves[0]
@@ -133,7 +132,7 @@ def test_the_curve_carries_an_ended_session_forward_only_where_it_says_so(study:
 
 
 def test_running_sessions_enter_the_curves_when_asked_up_to_their_last_mark(
-    study: Any, dot: Any, ada: Any, as_ada: Any, now: datetime
+    study, dot, ada, as_ada, now: datetime
 ) -> None:
     task = make_assignment(annotator=dot, study=study)
     texts = [(5 * MINUTE, FIRST), (25 * MINUTE, BOTH)]
@@ -154,13 +153,11 @@ def test_running_sessions_enter_the_curves_when_asked_up_to_their_last_mark(
     assert study_report(study=study, judge=judge, with_running=True).n_counted == 2
 
 
-def scored(study: Any, now: datetime) -> Any:
+def scored(study, now: datetime):
     return session_results(sessions=sessions_of(study), judge=versions.default_judge(now=now))
 
 
-def test_an_excluded_session_leaves_the_figures_and_stays_in_the_table(
-    study: Any, ada: Any, now: datetime
-) -> None:
+def test_an_excluded_session_leaves_the_figures_and_stays_in_the_table(study, ada, now: datetime) -> None:
     judge_everything(now)
     session = Session.objects.get(annotator__user__username="cleo")
     settling.exclude(session=session, by=ada, reason="was ill", now=now)
@@ -171,7 +168,7 @@ def test_an_excluded_session_leaves_the_figures_and_stays_in_the_table(
     assert study_report(study=study, judge=None).n_counted == 2
 
 
-def test_copied_text_is_flagged_for_review(study: Any, now: datetime) -> None:
+def test_copied_text_is_flagged_for_review(study, now: datetime) -> None:
     while scoring.check_copying(now=now):
         pass
     assert CopyCheck.objects.count() == 2
@@ -187,7 +184,7 @@ def test_what_changed_rebuilds_both_texts() -> None:
     assert "".join(change.text for change in found if change.kind == "delete").strip() == "two"
 
 
-def test_the_researcher_sees_curves_and_sessions(study: Any, ada: Any, as_ada: Any, now: datetime) -> None:
+def test_the_researcher_sees_curves_and_sessions(study, ada, as_ada, now: datetime) -> None:
     judge_everything(now)
     body = as_ada.get(f"/studies/{study.uid}/results/").content.decode()
     assert "annotator1" in body
@@ -203,7 +200,7 @@ def test_the_researcher_sees_curves_and_sessions(study: Any, ada: Any, as_ada: A
     assert '<input type="hidden" name="sessions-sort" value="-minutes">' in page
 
 
-def test_a_study_without_sessions_says_what_will_come(ada: Any, as_ada: Any) -> None:
+def test_a_study_without_sessions_says_what_will_come(ada, as_ada) -> None:
     study = make_writing_study(researcher=ada)
     assert "first snapshot" in as_ada.get(f"/studies/{study.uid}/results/").content.decode()
 
@@ -214,7 +211,7 @@ def read(client: Client, address: str) -> bytes:
     return b"".join(response.streaming_content) if response.streaming else response.content
 
 
-def test_everything_can_be_downloaded_and_names_never_leave(study: Any, as_ada: Any, now: datetime) -> None:
+def test_everything_can_be_downloaded_and_names_never_leave(study, as_ada, now: datetime) -> None:
     judge_everything(now)
     base = f"/studies/{study.uid}/files/"
     for name in files.files(study, None, now):
@@ -241,7 +238,7 @@ def test_everything_can_be_downloaded_and_names_never_leave(study: Any, as_ada: 
         assert b"ben" not in content.lower()
 
 
-def test_events_are_exported_as_stored_and_in_few_pieces(study: Any, as_ada: Any, now: datetime) -> None:
+def test_events_are_exported_as_stored_and_in_few_pieces(study, as_ada, now: datetime) -> None:
     session = Session.objects.get(annotator__user__username="ben")
     at = now + timedelta(microseconds=123_456)
     payload = {"query": "Hafen “München”", "hits": 17, "ratio": 0.5, "case": False, "gone": None}
@@ -272,7 +269,7 @@ def test_events_are_exported_as_stored_and_in_few_pieces(study: Any, as_ada: Any
     assert len(pieces) < 10
 
 
-def test_an_admin_credits_and_voids_with_a_reason(study: Any, as_eve: Any) -> None:
+def test_an_admin_credits_and_voids_with_a_reason(study, as_eve) -> None:
     session = Session.objects.get(annotator__user__username="ben")
     address = f"/sessions/{session.uid}/"
     as_eve.post(address + "void/", {"reason": ""})
@@ -285,7 +282,7 @@ def test_an_admin_credits_and_voids_with_a_reason(study: Any, as_eve: Any) -> No
     assert Session.objects.get(pk=session.pk).void_reason == "two people at one desk"
 
 
-def test_the_command_writes_what_the_page_offers(study: Any, as_ada: Any, now: datetime, tmp_path: Path) -> None:
+def test_the_command_writes_what_the_page_offers(study, as_ada, now: datetime, tmp_path: Path) -> None:
     judge_everything(now)
     call_command("export_sessions", study=study.name, out=tmp_path, stdout=io.StringIO())
     assert {path.name for path in tmp_path.iterdir()} == {*files.files(study, None, now), "manifest.json"}
@@ -299,7 +296,7 @@ def test_the_command_writes_what_the_page_offers(study: Any, as_ada: Any, now: d
 
 @pytest.mark.parametrize(("minutes_after_start", "flagged"), [(-5, True), (10, True), (60, False)])
 def test_a_writer_who_saw_insights_before_the_end_is_flagged(
-    minutes_after_start: int, flagged: bool, study: Any, as_ada: Any, ben: Any
+    minutes_after_start: int, flagged: bool, study, as_ada, ben
 ) -> None:
     session = Session.objects.get(annotator=ben.annotator)
     at = session.started_at + timedelta(minutes=minutes_after_start)
@@ -310,9 +307,7 @@ def test_a_writer_who_saw_insights_before_the_end_is_flagged(
     assert ("saw reference insights of the haystack before" in shown) is flagged
 
 
-def test_the_time_of_a_running_session_is_what_the_server_last_heard(
-    study: Any, as_ada: Any, dot: Any, now: datetime
-) -> None:
+def test_the_time_of_a_running_session_is_what_the_server_last_heard(study, as_ada, dot, now: datetime) -> None:
     task = make_assignment(annotator=dot, study=study)
     session = make_session(assignment=task, state=Session.State.RUNNING, now=timezone.now())
     Session.objects.filter(pk=session.pk).update(clock_hwm=session.run_started_at + timedelta(minutes=25))
@@ -320,7 +315,7 @@ def test_the_time_of_a_running_session_is_what_the_server_last_heard(
     assert "25.0 / " in as_ada.get(f"/sessions/{session.uid}/").text
 
 
-def test_taking_minutes_away_opens_no_session_that_is_over(study: Any, as_eve: Any, ben: Any) -> None:
+def test_taking_minutes_away_opens_no_session_that_is_over(study, as_eve, ben) -> None:
     session = Session.objects.get(annotator=ben.annotator)
     response = as_eve.post(f"/sessions/{session.uid}/credit/", {"minutes": "-5", "reason": "A slip"}, follow=True)
     assert "not deduct them" in response.text
@@ -330,7 +325,7 @@ def test_taking_minutes_away_opens_no_session_that_is_over(study: Any, as_eve: A
 
 @pytest.mark.parametrize("used_no_model", [True, False])
 def test_a_language_model_that_the_writer_tells_of_is_exported_and_flagged_and_leaves_nothing_out(
-    used_no_model: bool, study: Any, as_ada: Any, ben: Any, as_ben: Any, now: datetime
+    used_no_model: bool, study, as_ada, ben, as_ben, now: datetime
 ) -> None:
     session = Session.objects.get(annotator=ben.annotator)
     Session.objects.filter(pk=session.pk).update(attested_before_at=now)
@@ -347,7 +342,7 @@ def test_a_language_model_that_the_writer_tells_of_is_exported_and_flagged_and_l
 
 @pytest.mark.parametrize(("rate", "paid", "amount"), [(30, 25 * MINUTE, "12.50"), (0, 0, "0.00")])
 def test_my_earnings_the_overview_and_the_export_tell_the_same_time_and_pay(
-    rate: int, paid: int, amount: str, ada: Any, as_ada: Any, dot: Any, login: Any, now: datetime
+    rate: int, paid: int, amount: str, ada, as_ada, dot, login, now: datetime
 ) -> None:
     study = make_writing_study(researcher=ada, study_fields={"hourly_rate": rate})
     make_session(assignment=make_assignment(annotator=dot, study=study), state=Session.State.RUNNING, now=now)

@@ -72,12 +72,12 @@ WITH_CONTENT = {"Haystack.n_words", "Insight.gold_documents", "Subtopic.name"}
 """A file that completes a haystack gives it these, and another digest of its content."""
 
 
-def never_changes(model: Any, field: str) -> bool:
+def never_changes(model, field: str) -> bool:
     """Whether the program leaves a column alone once the row is there."""
     return bool(NEVER & {f"{model.__name__}.*", f"{model.__name__}.{field}"})
 
 
-def other(field: Any, value: Any) -> Any:
+def other(field, value):
     """Another value that a column could have; None where there is none."""
     if isinstance(field, models.BooleanField):
         return not value
@@ -93,7 +93,7 @@ def other(field: Any, value: Any) -> Any:
     return None
 
 
-def changed(model: Any, field: Any) -> None:
+def changed(model, field) -> None:
     """Give every row another value of a column."""
     for row in model._default_manager.all():
         value = other(field, getattr(row, field.attname))
@@ -103,7 +103,7 @@ def changed(model: Any, field: Any) -> None:
         Haystack.objects.update(content_sha256="1" * 64)
 
 
-def changes(model: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
+def changes(model) -> Iterator[tuple[str, Callable[[], Any]]]:
     """What can happen to rows: each column changes, or the first row goes."""
     for field in model._meta.concrete_fields:
         if not (field.primary_key or field.remote_field or never_changes(model, field.name)):
@@ -120,7 +120,7 @@ def undone() -> Iterator[None]:
         transaction.savepoint_rollback(point)
 
 
-def figures_of(computation: Computation[Any, Any], options: Any) -> bytes:
+def figures_of(computation: Computation[Any, Any], options) -> bytes:
     """Figures, or why there are none: rows that the program would not write may not be computed at all."""
     try:
         return computation.dump(computation.compute(options))
@@ -128,7 +128,7 @@ def figures_of(computation: Computation[Any, Any], options: Any) -> bytes:
         return repr(refused).encode()
 
 
-def version_of(computation: Computation[Any, Any], options: Any) -> str:
+def version_of(computation: Computation[Any, Any], options) -> str:
     """The version of the facts, or why there is none."""
     try:
         return computation.version(options)
@@ -136,7 +136,7 @@ def version_of(computation: Computation[Any, Any], options: Any) -> str:
         return repr(refused)
 
 
-def read_by(computation: Computation[Any, Any], options: Any) -> list[Any]:
+def read_by(computation: Computation[Any, Any], options) -> list[Any]:
     """The models of all tables that a computation reads."""
     with CaptureQueriesContext(connection) as queries:
         figures_of(computation, options)
@@ -144,7 +144,7 @@ def read_by(computation: Computation[Any, Any], options: Any) -> list[Any]:
     return [MODELS[name] for name in sorted(names) if name in MODELS]
 
 
-def unnoticed(computation: Computation[Any, Any], options: Any) -> Iterator[str]:
+def unnoticed(computation: Computation[Any, Any], options) -> Iterator[str]:
     """Changes that give other figures and leave the version as it is."""
     before, version = figures_of(computation, options), version_of(computation, options)
     for model in read_by(computation, options):
@@ -168,7 +168,7 @@ def stored() -> list[tuple[Computation[Any, Any], Any]]:
     return found
 
 
-def of_a_study(study: Study, client: Any) -> None:
+def of_a_study(study: Study, client) -> None:
     """Open the pages of results of a study, and the lists that it is in."""
     client.get(reverse(kinds.kind_named(study.kind).results_page, args=[study.uid]))
     if study.kind == Study.Kind.WRITING:
@@ -191,7 +191,7 @@ def of_a_judge_elsewhere(study: Study) -> ExternalVerdict:
     return last
 
 
-def of_benchmarks(client: Any) -> None:
+def of_benchmarks(client) -> None:
     """Open the pages of results of systems."""
     for name in BENCHMARKS:
         client.get(reverse(name))
@@ -224,7 +224,7 @@ SCENES = (*little.MAKERS, KIND.value, "benchmarks")
 
 
 def looked_up_in(
-    scene: str, people: tuple[Any, Any, Any], client: Any, monkeypatch: pytest.MonkeyPatch
+    scene: str, people: tuple[Any, Any, Any], client, monkeypatch: pytest.MonkeyPatch
 ) -> list[tuple[Computation[Any, Any], Any]]:
     """Make a study or what is measured without people, open its pages, and give what these looked up."""
     ada, ben, cleo = people
@@ -253,7 +253,7 @@ def looked_up_in(
 @pytest.mark.timeout(LASTS_S)
 @pytest.mark.parametrize("scene", SCENES)
 def test_whatever_changes_a_figure_makes_it_stale(
-    scene: str, ada: Any, as_ada: Any, ben: Any, cleo: Any, monkeypatch: pytest.MonkeyPatch
+    scene: str, ada, as_ada, ben, cleo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     looked_up = looked_up_in(scene, (ada, ben, cleo), as_ada, monkeypatch)
     assert looked_up
@@ -261,7 +261,7 @@ def test_whatever_changes_a_figure_makes_it_stale(
     assert {name: rows for name, rows in wrong.items() if rows} == {}
 
 
-def test_what_a_judge_said_elsewhere_makes_figures_stale(ada: Any, ben: Any, cleo: Any) -> None:
+def test_what_a_judge_said_elsewhere_makes_figures_stale(ada, ben, cleo) -> None:
     study = little.MAKERS["external"](little.ALL, ada, (ben, cleo))
     last, look = of_a_judge_elsewhere(study), Look(study=study.pk)
     seen = [(version_of(AGREEMENT, look), figures_of(AGREEMENT, look))]
@@ -274,9 +274,7 @@ def test_what_a_judge_said_elsewhere_makes_figures_stale(ada: Any, ben: Any, cle
 
 
 @pytest.mark.timeout(LASTS_S)
-def test_no_computation_is_left_out(
-    ada: Any, as_ada: Any, ben: Any, cleo: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_no_computation_is_left_out(ada, as_ada, ben, cleo, monkeypatch: pytest.MonkeyPatch) -> None:
     seen = set()
     for scene in SCENES:
         with undone():

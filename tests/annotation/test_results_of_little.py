@@ -11,7 +11,6 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from html import unescape
-from typing import Any
 from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
 
 import pytest
@@ -126,15 +125,15 @@ def addresses_of(study: Study) -> Iterator[tuple[str, str]]:
             yield ARGUMENT.sub(lambda part: str(values.get(part[1], study.uid)), route), name
 
 
-def opened(client: Client, address: str) -> Any:
+def opened(client: Client, address: str):
     """The answer, read to its end: a file is only made while it is sent."""
-    answer: Any = client.get(address)
+    answer = client.get(address)
     answer.whole = b"".join(answer.streaming_content) if answer.streaming else answer.content
     assert answer.status_code < 500, address
     return answer
 
 
-def names_judges_without_approvals(answer: Any, path: str) -> bool:
+def names_judges_without_approvals(answer, path: str) -> bool:
     """Whether figures in a file name a judge, and nothing says whether it may stand in for people."""
     if answer.status_code != 200 or not path.endswith(("figures.json", "figures.csv")) or "/approvals/" in path:
         return False
@@ -142,7 +141,7 @@ def names_judges_without_approvals(answer: Any, path: str) -> bool:
     return bool(JUDGES.search(text)) and not text.startswith("[") and "judge_approvals" not in text
 
 
-def links(answer: Any, address: str) -> Iterator[str]:
+def links(answer, address: str) -> Iterator[str]:
     """The addresses that an answer leads to."""
     if answer.status_code == 302:
         yield urljoin(address, answer.url)
@@ -223,9 +222,7 @@ def walked(client: Client, starts: Iterable[str], *, under: tuple[str, ...], in_
 
 @pytest.mark.parametrize("amount", TRIED)
 @pytest.mark.parametrize("kind", MAKERS)
-def test_every_page_and_file_of_a_study_opens(
-    kind: str, amount: str, ada: Any, as_ada: Any, ben: Any, cleo: Any
-) -> None:
+def test_every_page_and_file_of_a_study_opens(kind: str, amount: str, ada, as_ada, ben, cleo) -> None:
     study = MAKERS[kind](amount, ada, (ben, cleo))
     work = kinds.kind_named(study.kind)
     pages = [reverse(name, args=[study.uid]) for name in (work.study_page, *(tab.page for tab in work.all_tabs))]
@@ -241,7 +238,7 @@ def test_every_page_and_file_of_a_study_opens(
     assert files <= {name for names in FILES.values() for name in names}, "name them in FILES"
 
 
-def test_every_address_of_a_study_shows_something_of_one_kind(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
+def test_every_address_of_a_study_shows_something_of_one_kind(ada, as_ada, ben, cleo) -> None:
     """With enough to show; so an address that comes later is one that the tests above do open."""
     shown, known = set(), set()
     for make in MAKERS.values():
@@ -256,9 +253,7 @@ def test_every_address_of_a_study_shows_something_of_one_kind(ada: Any, as_ada: 
 
 @pytest.mark.parametrize("amount", TRIED)
 @pytest.mark.parametrize("kind", MAKERS)
-def test_every_report_on_a_study_is_printed_or_refused(
-    kind: str, amount: str, ada: Any, ben: Any, cleo: Any
-) -> None:
+def test_every_report_on_a_study_is_printed_or_refused(kind: str, amount: str, ada, ben, cleo) -> None:
     study = MAKERS[kind](amount, ada, (ben, cleo))
     for name in REPORTS:
         reported(name, "--study", study.name)
@@ -282,7 +277,7 @@ CHOSEN = {
 
 
 @pytest.mark.parametrize("amount", TRIED)
-def test_every_page_and_file_of_benchmarks_opens(amount: str, as_ada: Any, ben: Any, cleo: Any) -> None:
+def test_every_page_and_file_of_benchmarks_opens(amount: str, as_ada, ben, cleo) -> None:
     make_benchmarks(amount, (ben, cleo))
     addresses = [
         ARGUMENT.sub(file, route) + query
@@ -299,7 +294,7 @@ def test_every_page_and_file_of_benchmarks_opens(amount: str, as_ada: Any, ben: 
 
 
 @pytest.mark.parametrize("amount", TRIED)
-def test_every_report_on_benchmarks_is_printed_or_refused(amount: str, ben: Any, cleo: Any) -> None:
+def test_every_report_on_benchmarks_is_printed_or_refused(amount: str, ben, cleo) -> None:
     make_benchmarks(amount, (ben, cleo))
     for name in REPORTS:
         reported(name)

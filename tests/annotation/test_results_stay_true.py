@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from django.db import connection
@@ -170,9 +169,7 @@ CHANGES: dict[str, tuple[Callable[[Study], None], ...]] = {  # an archived judge
 
 
 @pytest.mark.parametrize("kind", CHANGES)
-def test_a_page_that_was_opened_before_shows_what_has_changed(
-    kind: str, ada: Any, as_ada: Any, ben: Any, cleo: Any
-) -> None:
+def test_a_page_that_was_opened_before_shows_what_has_changed(kind: str, ada, as_ada, ben, cleo) -> None:
     """One change after the other, each of which stays."""
     study = made(kind, ada, (ben, cleo))
     before = page_of(as_ada, study)
@@ -186,7 +183,7 @@ def test_a_page_that_was_opened_before_shows_what_has_changed(
         before = after
 
 
-def test_corrected_scores_follow_verdicts_on_summaries_that_nobody_labelled(ada: Any, as_ada: Any) -> None:
+def test_corrected_scores_follow_verdicts_on_summaries_that_nobody_labelled(ada, as_ada) -> None:
     summaries = make_summaries(n=12)
     study = make_labelled_study(summaries=summaries, judges=("owl",), researcher=ada)
     Study.objects.filter(pk=study.pk).update(labels_are_random=True)
@@ -210,9 +207,7 @@ def _judge(summary: Summary) -> None:
         )
 
 
-def test_verdicts_on_key_points_of_other_studies_do_not_make_a_page_anew(
-    ada: Any, as_ada: Any, ben: Any, cleo: Any
-) -> None:
+def test_verdicts_on_key_points_of_other_studies_do_not_make_a_page_anew(ada, as_ada, ben, cleo) -> None:
     study = MAKERS["verification"](ALL, ada, (ben, cleo))
     other = make_verification_study(questions=make_questions(1, dataset="elsewhere"), name="Elsewhere")
     page_of(as_ada, study)
@@ -232,7 +227,7 @@ def test_verdicts_on_key_points_of_other_studies_do_not_make_a_page_anew(
 
 @pytest.mark.parametrize(("kind", "named"), [("validation", ""), ("rating", "Krippendorff α of the mean rating")])
 def test_the_list_of_agreement_has_the_figures_of_people_that_the_results_have(
-    kind: str, named: str, ada: Any, as_ada: Any, ben: Any, cleo: Any
+    kind: str, named: str, ada, as_ada, ben, cleo
 ) -> None:
     study = MAKERS[kind](ALL, ada, (ben, cleo))
     found = kinds.kind_named(study.kind).headline(study)
@@ -248,9 +243,7 @@ def test_the_list_of_agreement_has_the_figures_of_people_that_the_results_have(
 
 
 @pytest.mark.parametrize("kind", ["linking", "verification", "rating", "writing"])
-def test_an_archived_judge_is_in_no_results_of_a_study(
-    kind: str, ada: Any, as_ada: Any, ben: Any, cleo: Any
-) -> None:
+def test_an_archived_judge_is_in_no_results_of_a_study(kind: str, ada, as_ada, ben, cleo) -> None:
     study = MAKERS[kind](ALL, ada, (ben, cleo))
     if kind == "verification":
         _a_judge_gives_scores(study)
@@ -267,7 +260,7 @@ def test_an_archived_judge_is_in_no_results_of_a_study(
         assert '<td class="num">0</td></tr>' in flat(as_ada.get("/agreement/").content.decode())
 
 
-def test_an_archived_judge_is_in_no_results_of_benchmarks(as_ada: Any, ben: Any, cleo: Any) -> None:
+def test_an_archived_judge_is_in_no_results_of_benchmarks(as_ada, ben, cleo) -> None:
     make_benchmarks(ALL, (ben, cleo))
     addresses = ("/leaderboard/", "/questions/recall/", "/questions/recall/files/recall.csv")
 
@@ -315,7 +308,7 @@ def _an_insight_comes() -> None:
     Insight.objects.create(subtopic=Subtopic.objects.all()[0], number=90, key="more", text="More.")
 
 
-def test_positions_of_content_go_stale_with_each_thing_they_are_made_of(ben: Any, cleo: Any) -> None:
+def test_positions_of_content_go_stale_with_each_thing_they_are_made_of(ben, cleo) -> None:
     make_benchmarks(ALL, (ben, cleo))
     RetrieverRanking.objects.create(subtopic=Subtopic.objects.all()[0], retriever="first", scores={"1": 1.0})
     haystacks, studies = (

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from django.db.models import F
@@ -38,12 +37,12 @@ MINUTE = 60_000
 
 
 @pytest.fixture
-def study(ben: Any) -> Study:
+def study(ben) -> Study:
     """Six key points of one study for ben."""
     return make_points_study(annotators=[ben], questions=[make_points_question(key=key) for key in ("one", "two")])
 
 
-def work_on(study: Study, person: Any, *minutes: float, at: datetime) -> None:
+def work_on(study: Study, person, *minutes: float, at: datetime) -> None:
     """Do the first tasks, each begun at the same moment and so many minutes long."""
     for position, each in enumerate(minutes, 1):
         task = label_task(study, person, position=position)
@@ -57,7 +56,7 @@ def work_on(study: Study, person: Any, *minutes: float, at: datetime) -> None:
         )
 
 
-def test_a_day_has_the_time_that_was_begun_on_it_and_the_pay_for_that(ben: Any, study: Study) -> None:
+def test_a_day_has_the_time_that_was_begun_on_it_and_the_pay_for_that(ben, study: Study) -> None:
     now = datetime(2026, 5, 5, 15, tzinfo=timezone.get_current_timezone())
     work_on(study, ben, 12, 6, at=now)
     earlier = label_task(study, ben, position=3)
@@ -71,7 +70,7 @@ def test_a_day_has_the_time_that_was_begun_on_it_and_the_pay_for_that(ben: Any, 
 
 
 def test_today_is_what_is_earned_so_far_also_while_a_clock_runs_and_in_several_studies(
-    ben: Any, study: Study, now: datetime
+    ben, study: Study, now: datetime
 ) -> None:
     """Rounded by study, as everywhere."""
     other = make_points_study(annotators=[ben], name="Other", questions=[make_points_question(key="three")])
@@ -86,21 +85,19 @@ def test_today_is_what_is_earned_so_far_also_while_a_clock_runs_and_in_several_s
     assert last_days(annotator_of(ben), earned, now=now)[-1].amounts == earned.totals
 
 
-def test_practice_is_no_work_of_the_day(ben: Any, now: datetime) -> None:
+def test_practice_is_no_work_of_the_day(ben, now: datetime) -> None:
     make_session(assignment=make_assignment(annotator=ben, is_practice=True, state="done"), state="submitted")
     assert day_of(annotator_of(ben), now).n_items == 0
 
 
-def test_the_pace_is_the_own_median_and_needs_five_items(ben: Any, study: Study, now: datetime) -> None:
+def test_the_pace_is_the_own_median_and_needs_five_items(ben, study: Study, now: datetime) -> None:
     work_on(study, ben, 1, 1, 2, 30, at=now)
     assert items_an_hour(annotator_of(ben), study) is None
     work_on(study, ben, 1, 1, 2, 30, 2, at=now)
     assert items_an_hour(annotator_of(ben), study) == 30
 
 
-def test_the_end_of_a_study_shows_the_own_pace_over_time_once_ten_are_done(
-    ben: Any, as_ben: Any, now: datetime
-) -> None:
+def test_the_end_of_a_study_shows_the_own_pace_over_time_once_ten_are_done(ben, as_ben, now: datetime) -> None:
     questions = [make_points_question(key=key) for key in ("one", "two", "three", "four")]
     study = make_points_study(annotators=[ben], questions=questions)
     minutes = [4, 4, 4, 4, 4, 1, 1, 1, 1, 1]
@@ -121,7 +118,7 @@ def test_the_end_of_a_study_shows_the_own_pace_over_time_once_ten_are_done(
     [({"goal_items": 2}, 2, True), ({"goal_items": 3}, 2, False), ({"goal_minutes": 10}, 18, True)],
 )
 def test_a_goal_is_of_items_or_of_minutes(
-    ben: Any, study: Study, now: datetime, chosen: dict[str, int], done: int, is_reached: bool
+    ben, study: Study, now: datetime, chosen: dict[str, int], done: int, is_reached: bool
 ) -> None:
     work_on(study, ben, 12, 6, at=now)
     goal = goal_of(Preferences(**chosen), day_of(annotator_of(ben), now))
@@ -143,7 +140,7 @@ def test_every_kind_of_label_work_has_the_line(kind: str, desk: Callable[[str], 
     assert "<html" not in newer
 
 
-def test_whoever_hides_the_line_has_none_on_any_page(ben: Any, as_ben: Any, study: Study) -> None:
+def test_whoever_hides_the_line_has_none_on_any_page(ben, as_ben, study: Study) -> None:
     work_on(study, ben, 6, at=timezone.now())
     pages = [reverse("annotation:work"), label_url("label-task", label_task(study, ben, position=2))]
     assert all("2.50 USD" in as_ben.get(page).content.decode() for page in pages)
@@ -185,9 +182,7 @@ def test_no_gap_counts_how_long_the_clock_stood() -> None:
 HOUR = 3_600_000
 
 
-def test_each_day_has_the_time_and_money_of_what_was_worked_on_it_in_all_kinds(
-    ben: Any, login: Any, now: Any
-) -> None:
+def test_each_day_has_the_time_and_money_of_what_was_worked_on_it_in_all_kinds(ben, login, now) -> None:
     points = make_points_study(annotators=[ben])
     yesterday = now - timedelta(days=1)
     points.label_tasks.update(state="done", n_answered=F("n_questions"), active_ms=HOUR // 6, begun_at=yesterday)
@@ -208,7 +203,7 @@ def test_each_day_has_the_time_and_money_of_what_was_worked_on_it_in_all_kinds(
     assert sum(day.worked_ms for day in days.values()) == earned.worked_ms
 
 
-def test_what_is_older_than_the_strip_is_in_the_total_only(ben: Any, as_ben: Any, now: Any) -> None:
+def test_what_is_older_than_the_strip_is_in_the_total_only(ben, as_ben, now) -> None:
     study = make_points_study(annotators=[ben])
     long_ago = now - timedelta(days=N_DAYS)
     study.label_tasks.update(state="done", n_answered=F("n_questions"), active_ms=HOUR, begun_at=long_ago)

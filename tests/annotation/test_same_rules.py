@@ -41,7 +41,7 @@ def grading(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(kinds._kinds, KIND.value, KIND)
 
 
-def made(kind: str, ada: Any, people: Any) -> Study:
+def made(kind: str, ada, people) -> Study:
     """A study of a kind with labels of two people, and verdicts of the judge owl."""
     return graded(people, by=ada) if kind == KIND.value else MAKERS[kind](ALL, ada, people)
 
@@ -51,7 +51,7 @@ class Shown:
 
     def __init__(self, client: Client, study: Study) -> None:
         forget_all()
-        kind: Any = kinds.kind_named(study.kind)
+        kind = kinds.kind_named(study.kind)
         page = kind.results_page
         self.page = CHANGING.sub("", flat(client.get(reverse(page, args=[study.uid])).content.decode()))
         self.json = self._file(client, page, study, "figures.json") or ""
@@ -85,7 +85,7 @@ class Shown:
         return {"page": self.page, **self.public}
 
 
-def numbers(values: Any) -> Iterator[float]:
+def numbers(values) -> Iterator[float]:
     """Every number in plain values."""
     if isinstance(values, dict):
         values = list(values.values())
@@ -109,11 +109,11 @@ def taken_back() -> Iterator[None]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_answer_or_judge_that_does_not_count_is_as_if_it_were_not_there(
-    kind: str, ada: Any, as_ada: Any, ben: Any, cleo: Any
+    kind: str, ada, as_ada, ben, cleo
 ) -> None:
     """Answers that are superseded, of a check or in training; judges that are archived."""
     study = made(kind, ada, (ben, cleo))
-    work: Any = kinds.kind_named(kind)
+    work = kinds.kind_named(kind)
     model = work.answers.model
     first = model.objects.filter(study=study, annotator=annotator_of(cleo)).for_figures().order_by("pk")[0]
     chosen = model.objects.filter(pk=first.pk)
@@ -142,7 +142,7 @@ def test_an_answer_or_judge_that_does_not_count_is_as_if_it_were_not_there(
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_people_have_their_names_on_the_page_only_until_they_are_erased(
-    kind: str, ada: Any, as_ada: Any, ben: Any, cleo: Any, eve: Any
+    kind: str, ada, as_ada, ben, cleo, eve
 ) -> None:
     """Erasing takes the name and leaves the figures; work that is deleted with a person is in none."""
     study = made(kind, ada, (ben, cleo))
@@ -179,7 +179,7 @@ def of_writing(client: Client, study: Study) -> dict[str, str]:
     return found
 
 
-def written(ada: Any, people: Any) -> Study:
+def written(ada, people) -> Study:
     """A study of writing, and a system's text on its subtopics, judged by the same judge."""
     study = MAKERS["writing"](ALL, ada, people)
     for summary in Summary.objects.exclude(origin=Summary.Origin.SESSION):
@@ -207,9 +207,7 @@ def _runs_again(session: Session) -> None:
     Session.objects.filter(pk=session.pk).update(state=Session.State.PAUSED, ended_at=None)
 
 
-def test_a_session_that_does_not_count_is_as_if_it_were_not_there(
-    ada: Any, as_ada: Any, ben: Any, cleo: Any
-) -> None:
+def test_a_session_that_does_not_count_is_as_if_it_were_not_there(ada, as_ada, ben, cleo) -> None:
     study = written(ada, (ben, cleo))
     before = of_writing(as_ada, study)
     session = Session.objects.filter(annotator=annotator_of(cleo)).order_by("-pk")[0]

@@ -32,7 +32,7 @@ class Scene:
         args += [] if verb == "prepare" else [self.session]
         return subprocess.Popen(args, cwd=ROOT, env=self.env, stdout=subprocess.PIPE, text=True)
 
-    def result(self, verb: str) -> Any:
+    def result(self, verb: str):
         return self.results(self.begin(verb))[-1]
 
     def results(self, process: subprocess.Popen[str]) -> list[Any]:

@@ -6,7 +6,6 @@ import json
 from datetime import timedelta
 from hashlib import sha256
 from itertools import count
-from typing import Any
 
 import pytest
 from django.contrib.auth import get_user_model
@@ -32,33 +31,33 @@ class Browser:
     def __init__(self, client: Client, session: Session, tab_id: str = "tab-1") -> None:
         self.client, self.session, self.tab_id = client, session, tab_id
 
-    def post(self, name: str, **body: Any) -> Any:
+    def post(self, name: str, **body):
         return self.client.post(
             reverse(f"annotation:session-{name}", args=[self.session.uid]),
             json.dumps({"tab_id": self.tab_id, **body}),
             content_type="application/json",
         )
 
-    def draft(self, text: str, base_rev: int = 0, name: str = "draft", **body: Any) -> Any:
+    def draft(self, text: str, base_rev: int = 0, name: str = "draft", **body):
         fields = {"op_id": f"op-{next(OPERATIONS)}", "base_rev": base_rev, "text": text, "source": "typing"}
         return self.post(name, **fields | body)
 
-    def state(self, tab_id: str = "tab-1") -> Any:
+    def state(self, tab_id: str = "tab-1"):
         return self.client.get(reverse("annotation:session-state", args=[self.session.uid]), {"tab_id": tab_id})
 
 
 @pytest.fixture
-def clock(time_machine: Any) -> Any:
+def clock(time_machine):
     time_machine.move_to(NOW, tick=False)
     return time_machine
 
 
 @pytest.fixture
-def browser(ben: Any, as_ben: Any, clock: Any) -> Browser:
+def browser(ben, as_ben, clock) -> Browser:
     return Browser(as_ben, start_session(ben))
 
 
-def test_a_save_answers_with_the_revision_and_the_clock(browser: Browser, clock: Any) -> None:
+def test_a_save_answers_with_the_revision_and_the_clock(browser: Browser, clock) -> None:
     clock.move_to(after(1_500), tick=False)
     answer = browser.draft("- one [1]", client_active_ms=1_400)
     assert answer.status_code == 200
@@ -116,7 +115,7 @@ def test_a_text_after_the_end_is_gone_but_kept(browser: Browser) -> None:
     assert browser.post("events", events=[{"seq": 1, "type": "blur"}]).status_code == 200
 
 
-def test_an_expired_session_says_so_to_whoever_comes_next(browser: Browser, clock: Any) -> None:
+def test_an_expired_session_says_so_to_whoever_comes_next(browser: Browser, clock) -> None:
     browser.draft("text")
     clock.move_to(NOW + timedelta(hours=5), tick=False)
     assert browser.state().json()["state"] == "expired"
@@ -134,7 +133,7 @@ def test_a_text_over_sixty_kilobytes_is_refused_with_a_clear_code(browser: Brows
 def test_a_full_disk_is_a_clear_answer_and_changes_nothing(
     browser: Browser, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def full(*args: Any, **kwargs: Any) -> None:
+    def full(*args, **kwargs) -> None:
         raise OperationalError("database or disk is full")
 
     browser.draft("before")
@@ -148,7 +147,7 @@ def test_a_full_disk_is_a_clear_answer_and_changes_nothing(
 
 
 def test_a_clock_of_the_server_that_is_set_takes_and_gives_no_working_time(
-    browser: Browser, clock: Any, monkeypatch: pytest.MonkeyPatch
+    browser: Browser, clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The clock by which the machine counts since its start runs on as it does; a few seconds pass meanwhile."""
     monkeypatch.setattr(locking, "reading", real_reading)
@@ -162,7 +161,7 @@ def test_a_clock_of_the_server_that_is_set_takes_and_gives_no_working_time(
     assert SessionEvent.objects.filter(type="clock_jump").count() == 3
 
 
-def test_pause_and_resume_over_the_wire(browser: Browser, clock: Any) -> None:
+def test_pause_and_resume_over_the_wire(browser: Browser, clock) -> None:
     clock.move_to(after(60_000), tick=False)
     paused = browser.draft("text", name="pause").json()
     assert (paused["state"], paused["paused_by"], paused["rev"], paused["active_ms"]) == (
@@ -187,7 +186,7 @@ def test_looking_at_the_state_claims_nothing_and_tells_no_revision(browser: Brow
 
 
 @pytest.mark.parametrize("passage", [[1, 4, 4, 0], [1, 0, 4, 6], [1, 0, 4], [1, 0, "4", 0], {"1": 0}])
-def test_what_is_no_passage_is_not_marked(browser: Browser, passage: Any) -> None:
+def test_what_is_no_passage_is_not_marked(browser: Browser, passage) -> None:
     assert browser.post("marks", passages=[[2, 5, 9, 3]]).status_code == 200
     assert browser.post("marks", passages=[passage]).status_code == 400
     assert Session.objects.get().marked_passages == [[2, 5, 9, 3]]
@@ -253,9 +252,7 @@ def test_a_malformed_event_or_stray_field_never_costs_the_text(browser: Browser)
 
 
 @pytest.mark.parametrize("name", POSTS)
-def test_nobody_else_finds_the_session(
-    browser: Browser, name: str, dot: Any, ada: Any, eve: Any, login: Any
-) -> None:
+def test_nobody_else_finds_the_session(browser: Browser, name: str, dot, ada, eve, login) -> None:
     for user in (dot, ada, eve):
         other = Browser(login(user), browser.session)
         answer = other.draft("mine now", name=name, replaces_sha256="0" * 64, documents=[1])
@@ -279,7 +276,7 @@ def test_an_expired_login_is_told_without_a_redirect_so_that_the_text_survives(
 
 @pytest.mark.parametrize("name", POSTS)
 def test_a_post_needs_the_token_against_forgery_and_a_get_changes_nothing(
-    browser: Browser, name: str, ben: Any, login: Any
+    browser: Browser, name: str, ben, login
 ) -> None:
     forged = Browser(login(ben, enforce_csrf_checks=True), browser.session)
     assert forged.draft("forged", name=name).status_code == 403
@@ -288,15 +285,13 @@ def test_a_post_needs_the_token_against_forgery_and_a_get_changes_nothing(
     assert Session.objects.get().draft_rev == 0
 
 
-def test_an_ordinary_save_over_the_wire_costs_nine_statements(
-    browser: Browser, django_assert_num_queries: Any
-) -> None:
+def test_an_ordinary_save_over_the_wire_costs_nine_statements(browser: Browser, django_assert_num_queries) -> None:
     browser.draft("one")
     with django_assert_num_queries(9):  # login, person, consent and session, then five of the save
         assert browser.draft("two", base_rev=1).status_code == 200
 
 
-def test_how_a_session_stands_is_read_at_once(browser: Browser, django_assert_num_queries: Any) -> None:
+def test_how_a_session_stands_is_read_at_once(browser: Browser, django_assert_num_queries) -> None:
     browser.draft("one")
     with django_assert_num_queries(4):  # login, person, whose session it is, its clock
         assert browser.state().json()["state"] == "running"

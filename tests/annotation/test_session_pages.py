@@ -33,28 +33,28 @@ PAGES = ("session", "session-after", "session-own")
 
 
 @pytest.fixture(autouse=True)
-def panes(settings: Any, tmp_path: Path) -> Path:
+def panes(settings, tmp_path: Path) -> Path:
     settings.DATA_DIR = tmp_path
     return tmp_path / "panes"
 
 
-def page_of(client: Client, session: Session, name: str = "session") -> Any:
+def page_of(client: Client, session: Session, name: str = "session"):
     return client.get(reverse(f"annotation:{name}", args=[session.uid]))
 
 
-def config_of(response: Any) -> dict[str, Any]:
+def config_of(response) -> dict[str, Any]:
     [found] = re.findall(r'data-config="([^"]*)"', response.content.decode())
     return dict(json.loads(unescape(found)))
 
 
-def running(person: Any, **fields: Any) -> Session:
+def running(person, **fields) -> Session:
     return makers.make_session(annotator=person, state="running", now=timezone.now(), **fields)
 
 
 # Who sees what
 
 
-def test_documents_are_served_while_the_session_runs_and_never_else(ben: Any, as_ben: Any) -> None:
+def test_documents_are_served_while_the_session_runs_and_never_else(ben, as_ben) -> None:
     session = running(ben, revisions=[(0, "My own words")])
     assert FACT in page_of(as_ben, session).content.decode()
     for state in ("paused", "submitted", "expired", "voided"):
@@ -67,9 +67,7 @@ def test_documents_are_served_while_the_session_runs_and_never_else(ben: Any, as
             assert FACT not in shown.content.decode()
 
 
-def test_the_tour_shows_the_page_before_the_clock_runs_with_sample_documents(
-    ben: Any, as_ben: Any, as_cleo: Any
-) -> None:
+def test_the_tour_shows_the_page_before_the_clock_runs_with_sample_documents(ben, as_ben, as_cleo) -> None:
     task = makers.make_assignment(annotator=ben)
     url = reverse("annotation:session-tour", args=[task.uid])
     start = reverse("annotation:session-start", args=[task.uid])
@@ -86,7 +84,7 @@ def test_the_tour_shows_the_page_before_the_clock_runs_with_sample_documents(
     assert as_cleo.get(url).status_code == 404
 
 
-def test_a_page_on_the_clock_offers_no_tour_and_is_kept_by_no_browser(ben: Any, as_ben: Any) -> None:
+def test_a_page_on_the_clock_offers_no_tour_and_is_kept_by_no_browser(ben, as_ben) -> None:
     shown = page_of(as_ben, running(ben)).content.decode()
     assert "data-tour-offer" not in shown
     assert shown.count("data-tour-start") == 1
@@ -96,7 +94,7 @@ def test_a_page_on_the_clock_offers_no_tour_and_is_kept_by_no_browser(ben: Any, 
     assert "Accept-Encoding" in response.headers["Vary"]
 
 
-def test_a_lapsed_session_is_settled_before_its_page_is_shown(ben: Any, as_ben: Any) -> None:
+def test_a_lapsed_session_is_settled_before_its_page_is_shown(ben, as_ben) -> None:
     session = makers.make_session(
         annotator=ben, state="running", now=timezone.now() - timedelta(hours=9), revisions=[(0, "- Mine [1]")]
     )
@@ -106,7 +104,7 @@ def test_a_lapsed_session_is_settled_before_its_page_is_shown(ben: Any, as_ben: 
     assert (session.state, session.acc_ms) == ("expired", session.limit_ms)
 
 
-def test_the_page_says_how_a_silent_session_came_to_its_pause(ben: Any, as_ben: Any) -> None:
+def test_the_page_says_how_a_silent_session_came_to_its_pause(ben, as_ben) -> None:
     study = makers.make_writing_study(annotators=[ben], disconnect_policy="auto_pause")
     task = makers.make_assignment(annotator=ben, study=study)
     long_ago = timezone.now() - timedelta(minutes=30)
@@ -124,7 +122,7 @@ def test_the_page_says_how_a_silent_session_came_to_its_pause(ben: Any, as_ben: 
 # What the work page holds
 
 
-def test_documents_come_in_their_frozen_order_with_their_own_numbers(ben: Any, as_ben: Any) -> None:
+def test_documents_come_in_their_frozen_order_with_their_own_numbers(ben, as_ben) -> None:
     session = running(ben, document_numbers=[5, 2, 6])
     html = page_of(as_ben, session).content.decode()
     assert re.findall(r'<article class="doc" id="doc-(\d+)"', html) == ["5", "2", "6"]
@@ -136,7 +134,7 @@ def test_documents_come_in_their_frozen_order_with_their_own_numbers(ben: Any, a
     assert "&lt;!--pane--&gt;" in html
 
 
-def test_the_insights_are_counted_and_never_shown(ben: Any, as_ben: Any) -> None:
+def test_the_insights_are_counted_and_never_shown(ben, as_ben) -> None:
     session = running(ben, document_numbers=[6])
     html = page_of(as_ben, session).content.decode()
     assert f"{session.assignment.n_insights_present} insight" in html
@@ -144,7 +142,7 @@ def test_the_insights_are_counted_and_never_shown(ben: Any, as_ben: Any) -> None
     assert FACT not in html
 
 
-def test_the_page_carries_the_text_its_revision_and_the_time_left(ben: Any, as_ben: Any) -> None:
+def test_the_page_carries_the_text_its_revision_and_the_time_left(ben, as_ben) -> None:
     session = running(ben, revisions=[(0, "\n- First <b>\n- Second &amp; last")], notes_text="look at [3]")
     response = page_of(as_ben, session)
     config = config_of(response)
@@ -155,7 +153,7 @@ def test_the_page_carries_the_text_its_revision_and_the_time_left(ben: Any, as_b
     assert "look at [3]</textarea>" in html
 
 
-def test_aids_follow_the_frozen_settings(ben: Any, as_ben: Any) -> None:
+def test_aids_follow_the_frozen_settings(ben, as_ben) -> None:
     session = running(ben, config={"click_to_cite": True, "show_counters": True})
     response = page_of(as_ben, session)
     assert config_of(response)["aids"] == {
@@ -170,7 +168,7 @@ def test_aids_follow_the_frozen_settings(ben: Any, as_ben: Any) -> None:
     assert "data-cite=" not in page_of(as_ben, session).content.decode()
 
 
-def test_the_number_of_queries_does_not_grow_with_the_documents(ben: Any, cleo: Any, login: Any) -> None:
+def test_the_number_of_queries_does_not_grow_with_the_documents(ben, cleo, login) -> None:
     for person, n_documents in ((ben, 2), (cleo, 40)):
         haystack = makers.make_haystack(key=f"h{n_documents}", n_documents=n_documents, golds=(((1, 2),),))
         study = makers.make_writing_study(haystack=haystack, annotators=[person], name=f"S{n_documents}")
@@ -181,7 +179,7 @@ def test_the_number_of_queries_does_not_grow_with_the_documents(ben: Any, cleo: 
 # Before and after
 
 
-def test_starting_takes_the_promise_and_leads_to_the_documents(ben: Any, as_ben: Any) -> None:
+def test_starting_takes_the_promise_and_leads_to_the_documents(ben, as_ben) -> None:
     task = makers.make_assignment(annotator=ben)
     makers.give_consent(ben)
     url = reverse("annotation:session-start", args=[task.uid])
@@ -198,7 +196,7 @@ def test_starting_takes_the_promise_and_leads_to_the_documents(ben: Any, as_ben:
     assert as_ben.get(url).headers["Location"] == reverse("annotation:session", args=[session.uid])
 
 
-def test_consent_comes_first(ben: Any, as_ben: Any, now: Any) -> None:
+def test_consent_comes_first(ben, as_ben, now) -> None:
     task = makers.make_assignment(annotator=ben)
     ConsentText.objects.create(version=99, body="New terms.", created_at=now)
     url = reverse("annotation:session-start", args=[task.uid])
@@ -207,7 +205,7 @@ def test_consent_comes_first(ben: Any, as_ben: Any, now: Any) -> None:
     assert not Session.objects.exists()
 
 
-def test_practice_comes_before_the_first_timed_session(ben: Any, as_ben: Any) -> None:
+def test_practice_comes_before_the_first_timed_session(ben, as_ben) -> None:
     makers.make_haystack(key="practice", title="Practice", is_practice=True)
     task = makers.make_assignment(annotator=ben)
     makers.give_consent(ben)
@@ -216,7 +214,7 @@ def test_practice_comes_before_the_first_timed_session(ben: Any, as_ben: Any) ->
     assert "Start the clock" not in shown
 
 
-def test_who_starts_while_another_clock_runs_is_led_to_that_session(ben: Any, as_ben: Any) -> None:
+def test_who_starts_while_another_clock_runs_is_led_to_that_session(ben, as_ben) -> None:
     other = running(ben)
     task = makers.make_assignment(
         annotator=ben,
@@ -230,9 +228,9 @@ def test_who_starts_while_another_clock_runs_is_led_to_that_session(ben: Any, as
     assert reverse("annotation:session", args=[other.uid]) in page
 
 
-def test_it_is_said_how_often_the_text_of_this_session_is_copied(ben: Any, as_ben: Any) -> None:
+def test_it_is_said_how_often_the_text_of_this_session_is_copied(ben, as_ben) -> None:
 
-    def start_of(**fields: Any) -> str:
+    def start_of(**fields) -> str:
         task = makers.make_assignment(annotator=ben, **fields)
         return as_ben.get(reverse("annotation:session-start", args=[task.uid])).content.decode()
 
@@ -244,7 +242,7 @@ def test_it_is_said_how_often_the_text_of_this_session_is_copied(ben: Any, as_be
     assert "A copy of the final text." in start_of(study=short)
 
 
-def test_words_are_counted_with_separators_on_every_page(ben: Any, as_ben: Any) -> None:
+def test_words_are_counted_with_separators_on_every_page(ben, as_ben) -> None:
     study = makers.make_writing_study(
         haystack=makers.make_haystack(words_per_document=1234, golds=[[[1]]]), annotators=[ben]
     )
@@ -263,7 +261,7 @@ def test_words_are_counted_with_separators_on_every_page(ben: Any, as_ben: Any) 
     assert "1,234 words" in makers.flat(page)
 
 
-def test_a_session_of_practice_says_that_it_is_practice(ben: Any, as_ben: Any) -> None:
+def test_a_session_of_practice_says_that_it_is_practice(ben, as_ben) -> None:
     badge = '<strong class="badge">Practice</strong>'
     assert badge not in page_of(as_ben, running(ben)).content.decode()
     Session.objects.update(state="submitted", run_started_at=None, ended_at=timezone.now())
@@ -271,7 +269,7 @@ def test_a_session_of_practice_says_that_it_is_practice(ben: Any, as_ben: Any) -
     assert badge in page_of(as_ben, running(ben, assignment=practice)).content.decode()
 
 
-def test_who_has_seen_the_insights_is_told_kindly_and_does_not_start(ben: Any, as_ben: Any, now: Any) -> None:
+def test_who_has_seen_the_insights_is_told_kindly_and_does_not_start(ben, as_ben, now) -> None:
     task = makers.make_assignment(annotator=ben)
     makers.give_consent(ben)
     exposures.record_exposure(user=ben, haystack=task.haystack, reason="linking", now=now)
@@ -280,7 +278,7 @@ def test_who_has_seen_the_insights_is_told_kindly_and_does_not_start(ben: Any, a
     assert not Session.objects.exists()
 
 
-def test_the_questions_after_a_session_are_answered_once(ben: Any, as_ben: Any) -> None:
+def test_the_questions_after_a_session_are_answered_once(ben, as_ben) -> None:
     session = makers.make_session(annotator=ben, state="submitted", revisions=[(60_000, "- Mine [1]")])
     url = reverse("annotation:session-after", args=[session.uid])
     assert as_ben.get(url).status_code == 200
@@ -294,7 +292,7 @@ def test_the_questions_after_a_session_are_answered_once(ben: Any, as_ben: Any) 
     assert SessionReport.objects.get().comment == "A bit short"
 
 
-def test_the_end_says_what_was_earned_and_what_is_next(ben: Any, as_ben: Any) -> None:
+def test_the_end_says_what_was_earned_and_what_is_next(ben, as_ben) -> None:
     study = makers.make_writing_study(annotators=[ben])
     study.hourly_rate = Decimal(24)
     study.save()
@@ -329,7 +327,7 @@ def test_the_end_says_what_was_earned_and_what_is_next(ben: Any, as_ben: Any) ->
 
 
 @pytest.mark.parametrize("is_practice", [True, False])
-def test_nobody_is_told_to_keep_what_was_not_earned(is_practice: bool, ben: Any, as_ben: Any) -> None:
+def test_nobody_is_told_to_keep_what_was_not_earned(is_practice: bool, ben, as_ben) -> None:
     study = (
         None
         if is_practice
@@ -348,14 +346,14 @@ def test_nobody_is_told_to_keep_what_was_not_earned(is_practice: bool, ben: Any,
         assert (kept in page) is not is_practice, state
 
 
-def test_practice_asks_nothing_afterwards(ben: Any, as_ben: Any) -> None:
+def test_practice_asks_nothing_afterwards(ben, as_ben) -> None:
     task = makers.make_assignment(annotator=ben, is_practice=True)
     session = makers.make_session(assignment=task, state="submitted")
     practised = reverse("annotation:session-practised", args=[session.uid])
     assert page_of(as_ben, session, "session-after").headers["Location"] == practised
 
 
-def test_own_work_is_there_to_read_and_takes_remarks_on_the_time(ben: Any, as_ben: Any) -> None:
+def test_own_work_is_there_to_read_and_takes_remarks_on_the_time(ben, as_ben) -> None:
     session = makers.make_session(annotator=ben, state="expired", revisions=[(60_000, "- Mine <1> [1]")])
     url = reverse("annotation:session-own", args=[session.uid])
     assert "- Mine &lt;1&gt; [1]" in as_ben.get(url).content.decode()
@@ -372,7 +370,7 @@ def test_own_work_is_there_to_read_and_takes_remarks_on_the_time(ben: Any, as_be
 # The pane
 
 
-def test_a_compressed_page_is_the_same_page(ben: Any, as_ben: Any) -> None:
+def test_a_compressed_page_is_the_same_page(ben, as_ben) -> None:
     url = reverse("annotation:session", args=[running(ben).uid])
     plain = as_ben.get(url)
     packed = as_ben.get(url, headers={"accept-encoding": "gzip, br"})
@@ -384,7 +382,7 @@ def test_a_compressed_page_is_the_same_page(ben: Any, as_ben: Any) -> None:
 
 
 def test_a_pane_is_made_once_and_anew_where_its_file_is_gone_or_torn(
-    ben: Any, panes: Path, django_assert_num_queries: Any
+    ben, panes: Path, django_assert_num_queries
 ) -> None:
     haystack = makers.make_haystack()
     first = pane_for(haystack, [3, 1], click_to_cite=True)
@@ -398,7 +396,7 @@ def test_a_pane_is_made_once_and_anew_where_its_file_is_gone_or_torn(
         assert pane_for(haystack, [3, 1], click_to_cite=True) == first
 
 
-def test_a_disk_that_takes_no_pane_does_not_stop_the_page(ben: Any, as_ben: Any, panes: Path) -> None:
+def test_a_disk_that_takes_no_pane_does_not_stop_the_page(ben, as_ben, panes: Path) -> None:
     panes.write_text("a file where the folder should be")
     assert FACT in page_of(as_ben, running(ben)).content.decode()
 

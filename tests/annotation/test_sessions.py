@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 
@@ -38,7 +37,7 @@ HOUR = 3_600_000
 
 
 @pytest.fixture
-def writer(ben: Any) -> Writer:
+def writer(ben) -> Writer:
     return Writer(start_session(ben))
 
 
@@ -60,7 +59,7 @@ def test_the_clock_and_the_database_use_the_same_words() -> None:
     assert {policy.value for policy in clock.Policy} == set(WritingPlan.DisconnectPolicy.values)
 
 
-def test_starting_freezes_the_study_and_opens_the_first_period(ben: Any) -> None:
+def test_starting_freezes_the_study_and_opens_the_first_period(ben) -> None:
     session = start_session(ben, mark_every_ms=60_000, disconnect_policy="auto_pause", paste_policy="flag")
     assert (session.state, session.started_at, session.attested_before_at) == ("running", NOW, NOW)
     assert (session.limit_ms, session.mark_every_ms, session.disconnect_policy) == (
@@ -78,7 +77,7 @@ def test_starting_freezes_the_study_and_opens_the_first_period(ben: Any) -> None
     assert Exposure.objects.filter(user=ben, reason="writing").count() == 1
 
 
-def test_a_later_change_of_the_study_leaves_a_session_as_it_is(ben: Any) -> None:
+def test_a_later_change_of_the_study_leaves_a_session_as_it_is(ben) -> None:
     session = start_session(ben)
     study = session.assignment.study
     study.writing_plan.limit_ms = 60_000
@@ -88,12 +87,12 @@ def test_a_later_change_of_the_study_leaves_a_session_as_it_is(ben: Any) -> None
     assert (session.limit_ms, session.guideline.version) == (7_200_000, 1)
 
 
-def test_the_paper_protocol_has_no_aids_whatever_the_boxes_say(ben: Any) -> None:
+def test_the_paper_protocol_has_no_aids_whatever_the_boxes_say(ben) -> None:
     config = start_session(ben, preset="paper", show_hit_counts=True).config
     assert (config["preset"], config["show_hit_counts"], config["click_to_cite"]) == ("paper", False, False)
 
 
-def test_a_person_with_an_accommodation_gets_more_time_and_may_paste(ben: Any) -> None:
+def test_a_person_with_an_accommodation_gets_more_time_and_may_paste(ben) -> None:
     ben.annotator.limit_factor, ben.annotator.may_paste = "1.50", True
     ben.annotator.save()
     session = start_session(ben)
@@ -101,7 +100,7 @@ def test_a_person_with_an_accommodation_gets_more_time_and_may_paste(ben: Any) -
 
 
 @pytest.mark.every_database
-def test_a_practice_session_takes_five_minutes_and_leaves_no_exposure(ben: Any) -> None:
+def test_a_practice_session_takes_five_minutes_and_leaves_no_exposure(ben) -> None:
     give_consent(ben)
     task = make_assignment(annotator=ben, is_practice=True)
     session = sessions.start(assignment=task, attested=True, now=NOW)
@@ -112,14 +111,14 @@ def test_a_practice_session_takes_five_minutes_and_leaves_no_exposure(ben: Any) 
 
 
 @pytest.mark.every_database
-def test_starting_twice_is_starting_once(ben: Any) -> None:
+def test_starting_twice_is_starting_once(ben) -> None:
     session = start_session(ben)
     again = sessions.start(assignment=session.assignment, attested=True, now=after(5_000))
     assert (again.pk, again.started_at) == (session.pk, NOW)
     assert len(periods(session)) == 1
 
 
-def test_no_session_starts_without_the_promise_or_the_consent(ben: Any) -> None:
+def test_no_session_starts_without_the_promise_or_the_consent(ben) -> None:
     study = make_writing_study(annotators=[ben])
     give_consent()
     task = make_assignment(annotator=ben, study=study, with_consent=False)
@@ -132,7 +131,7 @@ def test_no_session_starts_without_the_promise_or_the_consent(ben: Any) -> None:
 
 
 @pytest.mark.every_database
-def test_a_persons_clock_runs_in_one_session_at_a_time(ben: Any) -> None:
+def test_a_persons_clock_runs_in_one_session_at_a_time(ben) -> None:
     first = Writer(start_session(ben))
     study = make_writing_study(haystack=make_haystack(key="mill", title="The mill"), name="Mill", annotators=[ben])
     task = make_assignment(annotator=ben, study=study)
@@ -148,7 +147,7 @@ def test_a_persons_clock_runs_in_one_session_at_a_time(ben: Any) -> None:
     assert first.resume(8 * HOUR).state == "running"
 
 
-def test_another_session_that_ran_out_unseen_does_not_stand_in_the_way(ben: Any) -> None:
+def test_another_session_that_ran_out_unseen_does_not_stand_in_the_way(ben) -> None:
     start_session(ben)
     study = make_writing_study(haystack=make_haystack(key="mill", title="The mill"), name="Mill", annotators=[ben])
     task = make_assignment(annotator=ben, study=study)
@@ -175,7 +174,7 @@ def test_a_closed_tab_does_not_stop_the_clock_by_default(writer: Writer) -> None
     assert SessionEvent.objects.get(session=writer.session).type == "gap"
 
 
-def test_a_silent_tab_pauses_the_clock_at_the_end_of_its_lease_where_the_study_says_so(ben: Any) -> None:
+def test_a_silent_tab_pauses_the_clock_at_the_end_of_its_lease_where_the_study_says_so(ben) -> None:
     writer = Writer(start_session(ben, disconnect_policy="auto_pause"))
     writer.beat(60_000)
     row = writer.settle(HOUR)
@@ -252,7 +251,7 @@ def test_a_machine_remembers_few_others_and_no_slow_correction() -> None:
 
 
 def test_looking_at_a_session_writes_nothing_unless_something_is_due(
-    writer: Writer, django_assert_num_queries: Any
+    writer: Writer, django_assert_num_queries
 ) -> None:
     with django_assert_num_queries(0):
         writer_row = settling.settle(session=writer.session, now=after(599_000))
@@ -261,13 +260,13 @@ def test_looking_at_a_session_writes_nothing_unless_something_is_due(
     assert writer.row().clock_hwm == NOW
 
 
-def test_a_sign_of_life_costs_four_statements(writer: Writer, django_assert_num_queries: Any) -> None:
+def test_a_sign_of_life_costs_four_statements(writer: Writer, django_assert_num_queries) -> None:
     writer.claim(500)
     with django_assert_num_queries(4):
         writer.beat(1_000)
 
 
-def test_a_credit_moves_the_limit_as_an_audited_row(writer: Writer, eve: Any) -> None:
+def test_a_credit_moves_the_limit_as_an_audited_row(writer: Writer, eve) -> None:
     row = settling.credit_clock(
         session=writer.session, by=eve, delta_ms=600_000, reason="Power cut", now=after(1_000)
     )
@@ -280,7 +279,7 @@ def test_a_credit_moves_the_limit_as_an_audited_row(writer: Writer, eve: Any) ->
     assert len(writer.snapshots()) == 13
 
 
-def test_a_credit_answers_the_wish_for_it(writer: Writer, eve: Any) -> None:
+def test_a_credit_answers_the_wish_for_it(writer: Writer, eve) -> None:
     wish = CreditRequest.objects.create(session=writer.session, minutes=5, reason="Fire drill", at=NOW)
     settling.credit_clock(
         session=writer.session, by=eve, delta_ms=300_000, reason="Granted", now=after(9_000), request=wish
@@ -298,7 +297,7 @@ def test_a_credit_answers_the_wish_for_it(writer: Writer, eve: Any) -> None:
 
 @pytest.mark.parametrize(("at", "delta", "reason"), [(60_000, -7_140_000, "would_cut"), (7_210_000, 1, "over")])
 def test_a_credit_cuts_no_worked_time_and_wakes_no_ended_session(
-    writer: Writer, eve: Any, at: int, delta: int, reason: str
+    writer: Writer, eve, at: int, delta: int, reason: str
 ) -> None:
     with pytest.raises(ClockRefused) as refusal:
         settling.credit_clock(session=writer.session, by=eve, delta_ms=delta, reason="?", now=after(at))
@@ -307,7 +306,7 @@ def test_a_credit_cuts_no_worked_time_and_wakes_no_ended_session(
     assert writer.row().state == ("expired" if reason == "over" else "running")
 
 
-def test_an_admin_can_reopen_an_expired_session_and_every_text_of_it_is_there(writer: Writer, eve: Any) -> None:
+def test_an_admin_can_reopen_an_expired_session_and_every_text_of_it_is_there(writer: Writer, eve) -> None:
     writer.save(7_000_000, "before the cut")
     writer.settle(8_000_000)
     row = settling.reopen(
@@ -325,7 +324,7 @@ def test_an_admin_can_reopen_an_expired_session_and_every_text_of_it_is_there(wr
     assert ClockCredit.objects.get(session=row).reason == "Server was down"
 
 
-def test_only_a_session_that_is_over_and_not_voided_is_reopened(writer: Writer, eve: Any) -> None:
+def test_only_a_session_that_is_over_and_not_voided_is_reopened(writer: Writer, eve) -> None:
     for reason in (Refusal.NOT_OVER, Refusal.OVER):
         with pytest.raises(ClockRefused) as refusal:
             settling.reopen(session=writer.session, by=eve, delta_ms=1, reason="?", now=after(1_000))
@@ -334,7 +333,7 @@ def test_only_a_session_that_is_over_and_not_voided_is_reopened(writer: Writer, 
             settling.void(session=writer.session, by=eve, reason="Wrong person", now=after(2_000))
 
 
-def test_voiding_ends_a_session_keeps_its_data_and_frees_its_place(writer: Writer, eve: Any) -> None:
+def test_voiding_ends_a_session_keeps_its_data_and_frees_its_place(writer: Writer, eve) -> None:
     writer.save(1_000, "text")
     row = settling.void(session=writer.session, by=eve, reason="Somebody else wrote it", now=after(2_000))
     assert (row.state, row.void_reason, row.acc_ms) == ("voided", "Somebody else wrote it", 2_000)
@@ -348,7 +347,7 @@ def test_voiding_ends_a_session_keeps_its_data_and_frees_its_place(writer: Write
     assert AuditEvent.objects.filter(action="session.void").count() == 1
 
 
-def test_a_session_that_ended_by_itself_is_excluded_not_voided(writer: Writer, eve: Any) -> None:
+def test_a_session_that_ended_by_itself_is_excluded_not_voided(writer: Writer, eve) -> None:
     writer.submit(1_000)
     with pytest.raises(ClockRefused):
         settling.void(session=writer.session, by=eve, reason="No", now=after(2_000))
@@ -375,6 +374,6 @@ def test_notes_and_read_marks_are_kept_by_the_tab_that_writes(writer: Writer) ->
         sessions.write_notes(session=writer.session, tab_id="tab-1", text="later", now=after(5_000))
 
 
-def test_a_session_that_was_never_started_can_be_voided_and_has_no_snapshot(ben: Any, eve: Any) -> None:
+def test_a_session_that_was_never_started_can_be_voided_and_has_no_snapshot(ben, eve) -> None:
     row = settling.void(session=make_session(annotator=ben), by=eve, reason="Left", now=NOW)
     assert (row.state, Snapshot.objects.count()) == ("voided", 0)

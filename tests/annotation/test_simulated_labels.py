@@ -60,9 +60,7 @@ def run(*arguments: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", list(WORLDS))
-def test_every_kind_is_answered_in_full_and_its_researcher_sees_it(
-    kind: str, ada: Any, as_ada: Any, eve: Any, login: Any
-) -> None:
+def test_every_kind_is_answered_in_full_and_its_researcher_sees_it(kind: str, ada, as_ada, eve, login) -> None:
     fay = make_user("fay", "researcher")
     people = ("--error-rate", "ann=0", "--error-rate", "bob=0.1", "--careless", "ivo", "--researcher", "ada")
     told = run("--study", "Tried out", "--kind", kind, *WORLDS[kind](), *people)
@@ -81,7 +79,7 @@ def test_every_kind_is_answered_in_full_and_its_researcher_sees_it(
     assert "Tried out" in as_ada.get(reverse("annotation:studies")).text
 
 
-def test_without_a_name_it_is_every_researchers(ada: Any, ben: Any, eve: Any) -> None:
+def test_without_a_name_it_is_every_researchers(ada, ben, eve) -> None:
     make_user("fay", "researcher")
     told = run("--study", "Tried out", *with_points(), "--careless", "ivo")
     assert told["researchers"] == ["ada", "eve", "fay"]
@@ -90,7 +88,7 @@ def test_without_a_name_it_is_every_researchers(ada: Any, ben: Any, eve: Any) ->
     assert Study.objects.count() == 1
 
 
-def test_figures_show_who_errs(ada: Any) -> None:
+def test_figures_show_who_errs(ada) -> None:
     people = ("--error-rate", "ann=0", "--error-rate", "bob=0", "--careless", "ivo")
     for kind, world in WORLDS.items():
         of_haystack = ("--haystack", Haystack.objects.first().title) if kind == "rating" else ()

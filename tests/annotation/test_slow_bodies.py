@@ -26,14 +26,14 @@ Post = Callable[..., dict[str, Any]]
 
 
 @pytest.fixture
-def post(live_server: Any, as_ben: Any) -> Post:
+def post(live_server, as_ben) -> Post:
     """Send headers, wait, then send the body, over a plain socket to a real server."""
     token = _get_new_csrf_string()
     where = urlsplit(live_server.url)
     urlopen(f"{live_server.url}/health/").close()  # noqa: S310  the first request loads the site
     cookies = f"csrftoken={token}; sessionid={as_ben.cookies['sessionid'].value}"
 
-    def send(url: str, body: str, *, content_type: str = "application/json", wait_s: float = LATE_S) -> Any:
+    def send(url: str, body: str, *, content_type: str = "application/json", wait_s: float = LATE_S):
         head = (
             f"POST {url} HTTP/1.1\r\nHost: {where.netloc}\r\nCookie: {cookies}\r\nX-CSRFToken: {token}\r\n"
             f"Accept: application/json\r\nContent-Type: {content_type}\r\nContent-Length: {len(body)}\r\n"
@@ -53,7 +53,7 @@ def post(live_server: Any, as_ben: Any) -> Post:
 
 
 @pytest.fixture
-def session(ben: Any) -> Session:
+def session(ben) -> Session:
     """A session of one second, begun now."""
     now = timezone.now()
     study = make_writing_study(annotators=[ben], now=now)
@@ -67,7 +67,7 @@ def session(ben: Any) -> Session:
     return begun
 
 
-def draft(**more: Any) -> str:
+def draft(**more) -> str:
     return json.dumps(
         {"tab_id": "tab", "op_id": "op", "base_rev": 0, "text": "- after the end", "source": "typing", **more}
     )
@@ -88,7 +88,7 @@ def test_a_sign_of_life_counts_when_it_is_complete(post: Post, session: Session,
     assert answer["state"] == "expired"
 
 
-def test_a_contact_of_label_work_counts_when_it_is_complete(post: Post, ben: Any) -> None:
+def test_a_contact_of_label_work_counts_when_it_is_complete(post: Post, ben) -> None:
     make_linking_study(annotators=[ben])
     task = LabelTask.objects.filter(annotator__user=ben)[0]
     begun = timezone.now()

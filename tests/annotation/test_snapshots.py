@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -24,7 +23,7 @@ MARKS = range(600_000, 7_200_000, 600_000)
 
 
 @pytest.fixture
-def writer(ben: Any) -> Writer:
+def writer(ben) -> Writer:
     return Writer(start_session(ben))
 
 
@@ -69,7 +68,7 @@ def test_two_beats_at_once_make_each_snapshot_once(writer: Writer) -> None:
     assert Snapshot.objects.filter(session=writer.session).count() == 1
 
 
-def test_the_sweep_takes_what_is_due_and_leaves_the_rest(ben: Any, cleo: Any) -> None:
+def test_the_sweep_takes_what_is_due_and_leaves_the_rest(ben, cleo) -> None:
     first = Writer(start_session(ben))
     study = make_writing_study(haystack=make_haystack(key="mill"), name="Mill", annotators=[cleo])
     give_consent(cleo)
@@ -81,7 +80,7 @@ def test_the_sweep_takes_what_is_due_and_leaves_the_rest(ben: Any, cleo: Any) ->
     assert first.row().next_due_at == after(1_200_001)
 
 
-def test_an_export_settles_its_own_study_only(ben: Any, cleo: Any) -> None:
+def test_an_export_settles_its_own_study_only(ben, cleo) -> None:
     first = Writer(start_session(ben))
     study = make_writing_study(haystack=make_haystack(key="mill"), name="Mill", annotators=[cleo])
     give_consent(cleo)
@@ -92,7 +91,7 @@ def test_an_export_settles_its_own_study_only(ben: Any, cleo: Any) -> None:
 
 
 def test_a_session_that_fails_does_not_stop_the_sweep(
-    ben: Any, cleo: Any, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    ben, cleo, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     first = Writer(start_session(ben))
     study = make_writing_study(haystack=make_haystack(key="mill"), name="Mill", annotators=[cleo])
@@ -105,7 +104,7 @@ def test_a_session_that_fails_does_not_stop_the_sweep(
     assert "could not be settled" in caplog.text
 
 
-def test_the_task_settles_what_is_due(writer: Writer, time_machine: Any) -> None:
+def test_the_task_settles_what_is_due(writer: Writer, time_machine) -> None:
     time_machine.move_to(after(601_000), tick=False)
     tasks.settle_due()
     assert writer.snapshots() == {600_000: ""}
@@ -124,7 +123,7 @@ def test_the_database_refuses_a_second_snapshot_of_a_mark_and_a_second_final_one
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("policy", ["keep_running", "auto_pause"])
 def test_stored_sessions_come_out_the_same_whether_or_not_anything_settled_in_between(
-    ben: Any, cleo: Any, seed: int, policy: str
+    ben, cleo, seed: int, policy: str
 ) -> None:
     dice = random.Random(seed)
     script = [(dice.choice("ssssssbpru"), dice.choice(STEPS)) for _ in range(40)]
@@ -135,7 +134,7 @@ def test_stored_sessions_come_out_the_same_whether_or_not_anything_settled_in_be
 STEPS = [0, 1, 999, 29_999, 30_000, 60_000, 59_999, 60_001, 180_000, 10_000, 9_999, 7_000]
 
 
-def _play(person: Any, script: list[tuple[str, int]], policy: str, *, sweep: random.Random | None) -> Any:
+def _play(person, script: list[tuple[str, int]], policy: str, *, sweep: random.Random | None):
     """Work through a script of verbs; give all that a researcher would see of it."""
     study = make_writing_study(
         haystack=make_haystack(key=f"{person.username}-hay"),
@@ -192,7 +191,7 @@ def test_settling_several_marks_costs_the_same_as_settling_one(writer: Writer) -
     assert NOW + timedelta(milliseconds=7_200_000) == writer.row().ended_at
 
 
-def test_the_command_settles_what_is_due_and_says_how_many(writer: Writer, time_machine: Any, capsys: Any) -> None:
+def test_the_command_settles_what_is_due_and_says_how_many(writer: Writer, time_machine, capsys) -> None:
     time_machine.move_to(after(601_000), tick=False)
     call_command("settle_sessions", "--json")
     call_command("settle_sessions")

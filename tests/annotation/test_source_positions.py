@@ -96,7 +96,7 @@ def test_scores_that_came_with_the_texts_are_ranked_by_position() -> None:
 
 
 @pytest.mark.usefixtures("_sources")
-def test_ratings_are_ranked_by_position_and_stand_on_the_page(ben: Any) -> None:
+def test_ratings_are_ranked_by_position_and_stand_on_the_page(ben) -> None:
     texts = Summary.objects.filter(system__key="lead").order_by("pk")
     study = make_rating_study(annotators=[ben], summaries=texts)
     by_position = sorted(texts, key=lambda text: int(text.haystack.title.split("-")[1]))

@@ -82,7 +82,7 @@ def test_means_stand_by_dataset_and_over_all_with_differences_on_the_same_source
 
 @pytest.mark.every_database
 @pytest.mark.usefixtures("_two_datasets")
-def test_ratings_of_people_and_models_are_measures_too(ben: Any, cleo: Any) -> None:
+def test_ratings_of_people_and_models_are_measures_too(ben, cleo) -> None:
     gulls = list(Summary.objects.filter(system__summarizer="gull", haystack__dataset="law").order_by("pk"))
     study = make_rating_study(annotators=[ben, cleo], summaries=gulls[:2])
     for task in study.label_tasks.all():
@@ -139,7 +139,7 @@ def test_a_sample_is_drawn_by_command_or_refused(now: datetime) -> None:
     assert SourceSample.objects.count() == 1
 
 
-def test_a_sample_says_that_a_source_of_it_was_deleted(now: datetime, as_eve: Any) -> None:
+def test_a_sample_says_that_a_source_of_it_was_deleted(now: datetime, as_eve) -> None:
     take(now, "law", *(source(f"l{at}") for at in range(3)))
     sample = sampling.draw(sample=sampling.request_sample(**of("middle", n=2)), now=now)
     page = reverse("benchmarks:samples")
@@ -166,7 +166,7 @@ def test_scores_on_a_sample_stand_beside_random_subsets(now: datetime) -> None:
 
 
 @pytest.mark.usefixtures("_two_datasets")
-def test_the_page_shows_a_measure_over_datasets_and_draws_a_sample(as_ada: Any) -> None:
+def test_the_page_shows_a_measure_over_datasets_and_draws_a_sample(as_ada) -> None:
     shown = as_ada.get(PAGE, {"measure": "rouge1"})
     table = shown.context["sheet"].table("scores-by-dataset")
     assert [one.key for one in table.measures] == ["law", "news", "all sources", "mean of datasets"]
@@ -206,13 +206,13 @@ def test_how_much_of_a_source_fits_into_a_window(now: datetime) -> None:
     assert (found["n"], found["mean_words"]) == (2, 1639)
 
 
-def test_without_sources_the_page_says_how_to_come_by_them(as_ada: Any) -> None:
+def test_without_sources_the_page_says_how_to_come_by_them(as_ada) -> None:
     assert "Import documents with reference summaries" in as_ada.get(PAGE).text
     assert "no documents with reference summaries yet" in as_ada.get("/corpora/samples/").text
 
 
 @pytest.mark.usefixtures("_two_datasets")
-def test_a_rating_study_takes_summaries_of_sources(as_ada: Any) -> None:
+def test_a_rating_study_takes_summaries_of_sources(as_ada) -> None:
     page = as_ada.get(reverse("annotation:study-create", args=["rating"]))
     assert [name for name, _title in page.context["form"].fields["corpora"].choices] == ["law", "news"]
     counted = as_ada.post(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -28,7 +27,7 @@ LATE = "In year 1998 the harbour got crane number 1998 from town1998."
 
 
 @pytest.fixture(autouse=True)
-def _sources(now: datetime, settings: Any, tmp_path: Path) -> None:
+def _sources(now: datetime, settings, tmp_path: Path) -> None:
     settings.DATA_DIR = tmp_path
     lines = [
         {"key": "cranes", "documents": LONG, "reference": "The last cranes came in 1998. They are from town1998."},
@@ -39,7 +38,7 @@ def _sources(now: datetime, settings: Any, tmp_path: Path) -> None:
     import_rows(get_format("sources"), [("", sources.parse(lines))], request=request)
 
 
-def made_from(client: Any, address: str, person: Any, **changes: Any) -> Study:
+def made_from(client, address: str, person, **changes) -> Study:
     """What the form that the address opens makes, assigned to a person and open."""
     form = client.get(address).context["form"]
     chosen = {name: form[name].value() for name in ("name", "haystacks", "setting", "guidelines")}
@@ -48,7 +47,7 @@ def made_from(client: Any, address: str, person: Any, **changes: Any) -> Study:
     return Study.objects.get(name=chosen["name"], state="open")
 
 
-def test_a_person_writes_on_a_long_document_and_is_in_its_curves(as_ada: Any, ben: Any, as_ben: Any) -> None:
+def test_a_person_writes_on_a_long_document_and_is_in_its_curves(as_ada, ben, as_ben) -> None:
     cranes = Haystack.objects.get(title="cranes")
     assert f"{NEW}?haystack={cranes.uid}" in as_ada.get(f"/corpora/{cranes.uid}/").content.decode()
     study = made_from(as_ada, f"{NEW}?haystack={cranes.uid}", ben)
@@ -78,7 +77,7 @@ def test_a_person_writes_on_a_long_document_and_is_in_its_curves(as_ada: Any, be
     assert [{row["panel"] for row in one.rows} for one in shown] == [{"people · n = 1"}] * 2
 
 
-def test_a_study_on_all_sources_of_a_dataset(as_ada: Any, ben: Any, as_ben: Any, cleo: Any) -> None:
+def test_a_study_on_all_sources_of_a_dataset(as_ada, ben, as_ben, cleo) -> None:
     assert f"{NEW}?dataset=long" in as_ada.get("/corpora/?dataset=long").content.decode()
     assert f"{NEW}?dataset" not in as_ada.get("/corpora/").content.decode()
     study = made_from(as_ada, f"{NEW}?dataset=long", ben, sessions_per_subtopic="1")
@@ -91,7 +90,7 @@ def test_a_study_on_all_sources_of_a_dataset(as_ada: Any, ben: Any, as_ben: Any,
     assert {group["haystack"].title for group in again.corpora} == set(tasks)
 
 
-def test_sources_are_offered_only_where_they_are_named(as_ada: Any) -> None:
+def test_sources_are_offered_only_where_they_are_named(as_ada) -> None:
     mole = Haystack.objects.get(title="mole")
     assert as_ada.get(NEW).context["form"].corpora == []
     refused = as_ada.post(NEW, form_data(haystacks=["-1", "mole", "9" * 30], subtopics=["²"]))

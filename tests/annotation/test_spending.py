@@ -55,7 +55,7 @@ def worked(study: Study, n: int, *, minutes: int) -> None:
         )
 
 
-def test_people_and_models_stand_side_by_side(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
+def test_people_and_models_stand_side_by_side(ada, as_ada, ben, cleo) -> None:
     study = MAKERS["linking"](ALL, ada, (ben, cleo))
     worked(study, 4, minutes=6)
     priced, dear, free = (make_judge(name, kind="openai") for name in ("priced", "unpriced", "unrecorded"))
@@ -91,7 +91,7 @@ def test_people_and_models_stand_side_by_side(ada: Any, as_ada: Any, ben: Any, c
     assert json.loads(stored.getvalue())["cost"] == list(cost.values())
 
 
-def test_a_price_that_is_set_later_makes_the_figures_new(ada: Any, ben: Any, cleo: Any) -> None:
+def test_a_price_that_is_set_later_makes_the_figures_new(ada, ben, cleo) -> None:
     study = MAKERS["linking"](ALL, ada, (ben, cleo))
     said_by(make_judge("dear", kind="openai"), study)
     before = PLAN.version(OfStudy(study.pk))
@@ -103,7 +103,7 @@ def test_a_price_that_is_set_later_makes_the_figures_new(ada: Any, ben: Any, cle
     assert PLAN.version(OfStudy(study.pk)) != before
 
 
-def test_nothing_costs_anything_where_nobody_is_paid_or_nothing_is_done(ada: Any, ben: Any, cleo: Any) -> None:
+def test_nothing_costs_anything_where_nobody_is_paid_or_nothing_is_done(ada, ben, cleo) -> None:
     study = MAKERS["linking"](NOTHING, ada, (ben, cleo))
     assert cost_of(study)["people"]["undefined_reason"] == "nothing is finished yet"
     worked(study, 2, minutes=6)
@@ -121,9 +121,7 @@ def test_of_imported_labels_no_working_time_is_known() -> None:
 
 
 @pytest.mark.parametrize("kind", ["verification", "validation", "rating", "writing"])
-def test_every_kind_has_the_cost_of_people_and_of_models_on_the_same_items(
-    kind: str, ada: Any, ben: Any, cleo: Any
-) -> None:
+def test_every_kind_has_the_cost_of_people_and_of_models_on_the_same_items(kind: str, ada, ben, cleo) -> None:
     study = MAKERS[kind](ALL, ada, (ben, cleo))
     cost = cost_of(study)
     people = cost.pop("people")

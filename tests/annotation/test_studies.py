@@ -29,9 +29,7 @@ from tests.makers import (
 )
 
 
-def test_a_study_is_a_draft_first_opens_closes_and_goes_to_the_archive_and_back(
-    ada: Any, ben: Any, now: datetime
-) -> None:
+def test_a_study_is_a_draft_first_opens_closes_and_goes_to_the_archive_and_back(ada, ben, now: datetime) -> None:
     study = new_study(ada, annotators=[annotator_of(ben)])
     assert study.state == "draft"
     assert list(study.researchers.all()) == [ada]
@@ -67,7 +65,7 @@ def test_a_study_is_a_draft_first_opens_closes_and_goes_to_the_archive_and_back(
         {"click_to_cite": False},
     ],
 )
-def test_the_first_session_freezes_the_plan(ada: Any, ben: Any, now: datetime, change: dict[str, Any]) -> None:
+def test_the_first_session_freezes_the_plan(ada, ben, now: datetime, change: dict[str, Any]) -> None:
     study = new_study(ada)
     make_session(assignment=make_assignment(study=study, annotator=ben), state="running")
     with pytest.raises(kind.Frozen) as refused:
@@ -77,9 +75,7 @@ def test_the_first_session_freezes_the_plan(ada: Any, ben: Any, now: datetime, c
     assert study.writing_plan.limit_ms == 7_200_000
 
 
-def test_the_rate_freezes_too_but_names_dates_and_numbers_of_sessions_do_not(
-    ada: Any, ben: Any, now: datetime
-) -> None:
+def test_the_rate_freezes_too_but_names_dates_and_numbers_of_sessions_do_not(ada, ben, now: datetime) -> None:
     study = new_study(ada)
     make_session(assignment=make_assignment(study=study, annotator=ben))
     values: dict[str, Any] = {
@@ -95,7 +91,7 @@ def test_the_rate_freezes_too_but_names_dates_and_numbers_of_sessions_do_not(
     assert (changed.name, changed.writing_plan.sessions_per_subtopic) == ("Renamed", 5)
 
 
-def test_tasks_nobody_has_begun_follow_a_change_of_the_documents(ada: Any, ben: Any, now: datetime) -> None:
+def test_tasks_nobody_has_begun_follow_a_change_of_the_documents(ada, ben, now: datetime) -> None:
     study = new_study(ada)
     task = make_assignment(study=study, annotator=ben, document_numbers=[1], due_at=None)
     update_plan(study=study, plan=WritingPlan(setting="full"), by=ada, now=now)
@@ -110,7 +106,7 @@ def test_tasks_nobody_has_begun_follow_a_change_of_the_documents(ada: Any, ben: 
     assert study.writing_plan.subtopics.count() == 2
 
 
-def test_opening_says_all_that_is_missing(ada: Any, now: datetime) -> None:
+def test_opening_says_all_that_is_missing(ada, now: datetime) -> None:
     study = new_study(ada, plan=WritingPlan(setting="ranking", retriever="bm25"))
     with pytest.raises(kind.NotReady) as refused:
         lifecycle.open_study(study=study, by=ada, now=now)
@@ -119,19 +115,19 @@ def test_opening_says_all_that_is_missing(ada: Any, now: datetime) -> None:
     assert "no ranking by “bm25”" in str(refused.value)
 
 
-def test_no_study_opens_without_a_consent_text(ada: Any, ben: Any, now: datetime) -> None:
+def test_no_study_opens_without_a_consent_text(ada, ben, now: datetime) -> None:
     lifecycle.open_study(study=new_study(ada, annotators=[annotator_of(ben)]), by=ada, now=now)
     assert not consent.is_given(annotator_of(ben))
 
 
-def test_a_study_with_a_session_under_way_is_not_archived(ada: Any, ben: Any, now: datetime) -> None:
+def test_a_study_with_a_session_under_way_is_not_archived(ada, ben, now: datetime) -> None:
     study = new_study(ada)
     make_session(assignment=make_assignment(study=study, annotator=ben), state="paused")
     with pytest.raises(kind.NotReady, match="1 session has not ended"):
         lifecycle.archive_study(study=study, by=ada, now=now)
 
 
-def test_only_a_study_without_work_is_deleted(ada: Any, ben: Any, now: datetime) -> None:
+def test_only_a_study_without_work_is_deleted(ada, ben, now: datetime) -> None:
     study = new_study(ada)
     task = make_assignment(study=study, annotator=ben)
     session = make_session(assignment=task, state="submitted")
@@ -145,7 +141,7 @@ def test_only_a_study_without_work_is_deleted(ada: Any, ben: Any, now: datetime)
     assert AuditEvent.objects.get(action="study.delete").object_name == "Ferry"
 
 
-def test_a_copy_has_the_settings_and_newest_guidelines_but_no_tasks(ada: Any, ben: Any, now: datetime) -> None:
+def test_a_copy_has_the_settings_and_newest_guidelines_but_no_tasks(ada, ben, now: datetime) -> None:
     study = new_study(ada, annotators=[annotator_of(ben)], plan=WritingPlan(limit_ms=90_000))
     make_assignment(study=study, annotator=ben)
     publish_guideline(study=study, body="Second.", by=ada, now=now)
@@ -159,7 +155,7 @@ def test_a_copy_has_the_settings_and_newest_guidelines_but_no_tasks(ada: Any, be
 
 
 def test_who_comes_back_keeps_the_pseudonym_and_who_left_loses_only_waiting_tasks(
-    ada: Any, ben: Any, cleo: Any, now: datetime
+    ada, ben, cleo, now: datetime
 ) -> None:
     study = new_study(ada, annotators=[annotator_of(ben), annotator_of(cleo)])
     first, second = study.writing_plan.subtopics.order_by("number")
@@ -178,7 +174,7 @@ def test_who_comes_back_keeps_the_pseudonym_and_who_left_loses_only_waiting_task
     assert (member.number, member.left_at) == (2, None)
 
 
-def test_the_same_words_make_no_new_version_of_the_guidelines(ada: Any, now: datetime) -> None:
+def test_the_same_words_make_no_new_version_of_the_guidelines(ada, now: datetime) -> None:
     study = new_study(ada)
     assert publish_guideline(study=study, body="Report what repeats.", by=ada, now=now).version == 1
     assert publish_guideline(study=study, body="Cite more.", by=ada, now=now).version == 2
@@ -219,7 +215,7 @@ def test_the_ceiling_of_a_setting_is_the_mean_over_its_insights() -> None:
     assert preview(subtopics=[], rule=Rule(), limit_ms=60_000).ceiling is None
 
 
-def test_an_open_study_is_archived_after_a_question_and_comes_back_closed(ada: Any, as_ada: Any, ben: Any) -> None:
+def test_an_open_study_is_archived_after_a_question_and_comes_back_closed(ada, as_ada, ben) -> None:
     study = make_linking_study(researcher=ada, annotators=[ben])
     state = reverse("annotation:study-state", args=[study.uid])
     asked = as_ada.post(state, {"action": "archive"}, follow=True)
@@ -240,7 +236,7 @@ def test_an_open_study_is_archived_after_a_question_and_comes_back_closed(ada: A
     assert study.state == "archived"
 
 
-def test_nothing_is_assigned_in_an_archived_study(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
+def test_nothing_is_assigned_in_an_archived_study(ada, as_ada, ben, cleo) -> None:
     study = make_linking_study(researcher=ada, annotators=[ben], people_per_item=2, state="archived")
     for name in ("study", "study-annotators"):
         page = as_ada.get(reverse(f"annotation:{name}", args=[study.uid]))
@@ -254,7 +250,7 @@ def test_nothing_is_assigned_in_an_archived_study(ada: Any, as_ada: Any, ben: An
     assert study.label_tasks.count() == 4
 
 
-def test_no_session_is_assigned_in_an_archived_study(ada: Any, as_ada: Any, ben: Any) -> None:
+def test_no_session_is_assigned_in_an_archived_study(ada, as_ada, ben) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben], state="archived")
     page = as_ada.get(reverse("annotation:study-assignments", args=[study.uid]))
     assert "Assign one task by hand" not in page.text

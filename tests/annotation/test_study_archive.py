@@ -8,7 +8,6 @@ import io
 import json
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.management import CommandError
@@ -63,11 +62,11 @@ def table(content: bytes) -> list[dict[str, str]]:
 
 
 @pytest.fixture
-def linking(ada: Any) -> Study:
+def linking(ada) -> Study:
     return make_labelled_study(summaries=make_summaries(n=10), researcher=ada)
 
 
-def test_a_linking_study_is_whole_and_its_files_import_again(linking: Study, as_ada: Any, tmp_path: Path) -> None:
+def test_a_linking_study_is_whole_and_its_files_import_again(linking: Study, as_ada, tmp_path: Path) -> None:
     packed = archive_of(linking, as_ada, licence="CC BY 4.0")
     files = {name: content for name, content in packed.items() if not name.endswith(".parquet")}
     assert {
@@ -103,9 +102,7 @@ def test_a_linking_study_is_whole_and_its_files_import_again(linking: Study, as_
     assert Verdict.objects.filter(judge__name="strict").count() == 30
 
 
-def test_texts_are_as_they_were_written_for_programs_and_guarded_for_spreadsheets(
-    linking: Study, as_ada: Any
-) -> None:
+def test_texts_are_as_they_were_written_for_programs_and_guarded_for_spreadsheets(linking: Study, as_ada) -> None:
     address = reverse("annotation:study-labels", args=[linking.uid, "csv"])
     bullets = {label.summary.lines[line - 1] for label in linking.coveragelabels.all() for line in label.lines}
     assert {bullet[:1] for bullet in bullets} == {"-"}
@@ -125,7 +122,7 @@ def test_texts_are_as_they_were_written_for_programs_and_guarded_for_spreadsheet
     assert f"{address}?which=current&amp;for=programs" in overview
 
 
-def test_an_archive_holds_what_people_read_and_agreed_to(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
+def test_an_archive_holds_what_people_read_and_agreed_to(ada, as_ada, ben, cleo) -> None:
     study = make_linking_study(researcher=ada, annotators=[ben, cleo], people_per_item=2)
     Haystack.objects.update(content_sha256="0123456789abcdef")
     files = archive_of(study, as_ada)
@@ -138,7 +135,7 @@ def test_an_archive_holds_what_people_read_and_agreed_to(ada: Any, as_ada: Any, 
     assert label_task(study, ben)
 
 
-def test_a_writing_study_has_its_sessions(ada: Any, as_ada: Any, ben: Any) -> None:
+def test_a_writing_study_has_its_sessions(ada, as_ada, ben) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben])
     task = make_assignment(annotator=ben, study=study)
     session = make_session(
@@ -151,7 +148,7 @@ def test_a_writing_study_has_its_sessions(ada: Any, as_ada: Any, ben: Any) -> No
     assert "Ben" not in files["sessions.csv"].decode() + files["README.md"].decode()
 
 
-def test_a_verified_dataset_imports_again(ada: Any, as_ada: Any, ben: Any, tmp_path: Path) -> None:
+def test_a_verified_dataset_imports_again(ada, as_ada, ben, tmp_path: Path) -> None:
     files = archive_of(answered_study(ada, ben), as_ada)
     assert {"dataset.jsonl", "dataset.jsonl.manifest.json", "key-points.csv", "labels-first.csv"} <= files.keys()
     n_kept = json.loads(files["dataset.jsonl.manifest.json"])["counts"]["key_points_kept"]
@@ -163,13 +160,13 @@ def test_a_verified_dataset_imports_again(ada: Any, as_ada: Any, ben: Any, tmp_p
     assert json.loads(files["manifest.json"])["corpora"][0]["kind"] == "question set"
 
 
-def answered_study(ada: Any, ben: Any) -> Study:
+def answered_study(ada, ben) -> Study:
     study = make_verification_study(questions=make_questions(n=2), annotators=[ben], researcher=ada)
     say_all(study, ["A", "N", "A", "x"])
     return study
 
 
-def test_labels_made_elsewhere_come_back_as_they_went_in(as_ada: Any, tmp_path: Path) -> None:
+def test_labels_made_elsewhere_come_back_as_they_went_in(as_ada, tmp_path: Path) -> None:
     path = tmp_path / "labels.csv"
     path.write_text("annotator,item,label,cluster,links\nxena,1,yes,a,2;3\nyuri,1,no,a,\nxena,2,=no,b,\n")
     output_of("import_labels", path, "--study", "Elsewhere", "--categories", "yes,no,=no", "--researcher", "ada")
@@ -183,7 +180,7 @@ def test_labels_made_elsewhere_come_back_as_they_went_in(as_ada: Any, tmp_path: 
     assert as_ada.get(reverse("annotation:study-archive", args=[Study.objects.get().uid])).status_code == 200
 
 
-def test_an_empty_study_has_an_archive_too(ada: Any, as_ada: Any) -> None:
+def test_an_empty_study_has_an_archive_too(ada, as_ada) -> None:
     study = Study.objects.create(name="東京 <script>alert(1)</script>", kind="linking", created_at=timezone.now())
     study.researchers.add(ada)
     assert archive_of(study, as_ada)["annotated-summaries.json"] == b"[]\n"
@@ -192,7 +189,7 @@ def test_an_empty_study_has_an_archive_too(ada: Any, as_ada: Any) -> None:
 
 
 def test_without_an_extension_that_writes_methods_an_archive_has_none(
-    linking: Study, as_ada: Any, monkeypatch: pytest.MonkeyPatch
+    linking: Study, as_ada, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(archive, "_methods", [archive.Methods()])
     files = archive_of(linking, as_ada)
@@ -202,7 +199,7 @@ def test_without_an_extension_that_writes_methods_an_archive_has_none(
         assert "methods" not in text.lower()
 
 
-def test_downloads_are_its_researchers_and_noted(linking: Study, ada: Any, ben: Any, eve: Any, login: Any) -> None:
+def test_downloads_are_its_researchers_and_noted(linking: Study, ada, ben, eve, login) -> None:
     fay = make_user("fay", "researcher")
     for name in ("study-archive", "study-archive-file", "annotated-summaries"):
         address = reverse(f"annotation:{name}", args=[linking.uid])
@@ -215,7 +212,7 @@ def test_downloads_are_its_researchers_and_noted(linking: Study, ada: Any, ben: 
     ]  # fmt: skip
 
 
-def test_a_licence_that_is_too_long_is_refused(linking: Study, as_ada: Any) -> None:
+def test_a_licence_that_is_too_long_is_refused(linking: Study, as_ada) -> None:
     address = reverse("annotation:study-archive-file", args=[linking.uid])
     response = as_ada.get(address, {"licence": "x" * 2_001})
     assert response.status_code == 422
@@ -235,7 +232,7 @@ def test_the_command_writes_the_same_archive(linking: Study, tmp_path: Path) -> 
     assert [path.name for path in tmp_path.iterdir()] == ["archive.zip"]
 
 
-def test_admins_find_everything_on_one_page(linking: Study, as_ada: Any, as_eve: Any) -> None:
+def test_admins_find_everything_on_one_page(linking: Study, as_ada, as_eve) -> None:
     make_questions(n=1)
     address = reverse("annotation:exports")
     page = as_eve.get(address).text
@@ -248,7 +245,7 @@ def test_admins_find_everything_on_one_page(linking: Study, as_ada: Any, as_eve:
     assert AuditEvent.objects.filter(action="file.downloaded", detail__file__endswith="-with-people.json").exists()
 
 
-def test_the_page_of_exports_has_a_fixed_number_of_queries(as_eve: Any) -> None:
+def test_the_page_of_exports_has_a_fixed_number_of_queries(as_eve) -> None:
     address = reverse("annotation:exports")
     make_labelled_study(summaries=make_summaries(n=2))
     assert cost_of(as_eve, address) == 7

@@ -33,7 +33,7 @@ AS_USUAL = {"with_systems", "parallel_forms", "haystacks"}
 """Fields that the posts below leave as they are: there must be systems; one haystack is chosen."""
 
 
-def writing(ada: Any) -> dict[str, Any]:
+def writing(ada) -> dict[str, Any]:
     haystack = make_haystack()
     for subtopic in haystack.subtopics.all():
         RetrieverRanking.objects.create(subtopic=subtopic, retriever="bm25", scores={"1": 1.0})
@@ -79,7 +79,7 @@ def summaries_of_three_systems() -> dict[str, Any]:
     }
 
 
-def linking(ada: Any) -> dict[str, Any]:
+def linking(ada) -> dict[str, Any]:
     which = summaries_of_three_systems()
     rows = {(row.system.key, row.subtopic.number): row for row in Summary.objects.all() if row.system}
     agreed = [rows["gamma", 1], rows["gamma", 2]]
@@ -100,11 +100,11 @@ def linking(ada: Any) -> dict[str, Any]:
     }
 
 
-def rating(ada: Any) -> dict[str, Any]:
+def rating(ada) -> dict[str, Any]:
     return summaries_of_three_systems() | {"way": "sample", "n_sample": 3, "people_per_item": 3}
 
 
-def validation(ada: Any) -> dict[str, Any]:
+def validation(ada) -> dict[str, Any]:
     make_judged(name="kind")
     return {
         "judge": make_judged().pk,
@@ -118,7 +118,7 @@ def validation(ada: Any) -> dict[str, Any]:
     }
 
 
-def verification(ada: Any) -> dict[str, Any]:
+def verification(ada) -> dict[str, Any]:
     rows = make_questions(24)
     make_questions(2, dataset="airports")
     return {
@@ -139,7 +139,7 @@ def verification(ada: Any) -> dict[str, Any]:
 POSTS = {post.__name__: post for post in (writing, linking, rating, validation, verification)}
 
 
-def made_by(client: Any, kind: str, data: dict[str, Any]) -> Study:
+def made_by(client, kind: str, data: dict[str, Any]) -> Study:
     answer = client.post(reverse("annotation:study-create", args=[kind]), USUAL | data)
     assert answer.status_code == 302, answer.context["form"].errors
     return Study.objects.get(name=data.get("name", USUAL["name"]))
@@ -150,7 +150,7 @@ def items_of(study: Study) -> list[Any]:
 
 
 @pytest.mark.parametrize("kind", [work.value for work in works()])
-def test_the_form_of_a_new_study_starts_with_every_setting_of_another(kind: str, ada: Any, as_ada: Any) -> None:
+def test_the_form_of_a_new_study_starts_with_every_setting_of_another(kind: str, ada, as_ada) -> None:
     create = reverse("annotation:study-create", args=[kind])
     posted, not_kept = POSTS[kind](ada), NOT_KEPT.get(kind, set())
     empty = as_ada.get(create).context["form"]
@@ -176,9 +176,7 @@ def test_the_form_of_a_new_study_starts_with_every_setting_of_another(kind: str,
 @pytest.mark.parametrize(
     ("kind", "narrowed_by"), [("linking", ["systems", "subtopics"]), ("verification", ["domain"])]
 )
-def test_a_study_of_all_that_match_starts_another_of_all(
-    kind: str, narrowed_by: list[str], ada: Any, as_ada: Any
-) -> None:
+def test_a_study_of_all_that_match_starts_another_of_all(kind: str, narrowed_by: list[str], ada, as_ada) -> None:
     create = reverse("annotation:study-create", args=[kind])
     posted = POSTS[kind](ada) | {"way": "all"}
     for name in (*narrowed_by, "retrievers", "category", "list_text"):
@@ -189,7 +187,7 @@ def test_a_study_of_all_that_match_starts_another_of_all(
 
 
 @pytest.mark.parametrize("kind", [work.value for work in works()])
-def test_a_study_without_items_or_without_a_plan_starts_another_too(kind: str, ada: Any, as_ada: Any) -> None:
+def test_a_study_without_items_or_without_a_plan_starts_another_too(kind: str, ada, as_ada) -> None:
     create = reverse("annotation:study-create", args=[kind])
     study = made_by(as_ada, kind, POSTS[kind](ada))
     told = as_ada.get(reverse("annotation:study-clone", args=[study.uid])).content.decode()
@@ -205,7 +203,7 @@ def test_a_study_without_items_or_without_a_plan_starts_another_too(kind: str, a
             assert form[name].value() == empty[name].value()
 
 
-def test_a_copy_gets_training_and_gold_with_its_first_summaries(ada: Any, as_ada: Any) -> None:
+def test_a_copy_gets_training_and_gold_with_its_first_summaries(ada, as_ada) -> None:
     posted = linking(ada)
     study = made_by(as_ada, "linking", posted)
     people = reverse("annotation:study-annotators", args=[study.uid])
@@ -235,7 +233,7 @@ def test_a_copy_gets_training_and_gold_with_its_first_summaries(ada: Any, as_ada
     assert copy.label_items.filter(role=LabelItem.Role.GOLD).count() == 1
 
 
-def test_without_agreed_answers_a_copy_says_so_and_keeps_its_pass_mark(ada: Any, as_ada: Any) -> None:
+def test_without_agreed_answers_a_copy_says_so_and_keeps_its_pass_mark(ada, as_ada) -> None:
     study = made_by(as_ada, "linking", linking(ada) | {"n_training": "", "n_gold": ""})
     CoverageLabel.objects.all().delete()
     as_ada.post(reverse("annotation:study-clone", args=[study.uid]), {"name": "Copy"})
@@ -250,7 +248,7 @@ def test_without_agreed_answers_a_copy_says_so_and_keeps_its_pass_mark(ada: Any,
     assert copy.linking_plan.pass_mark * 100 == 87.5
 
 
-def test_what_cannot_be_added_to_a_study_is_said_in_its_form(ada: Any, as_ada: Any, ben: Any) -> None:
+def test_what_cannot_be_added_to_a_study_is_said_in_its_form(ada, as_ada, ben) -> None:
     study = make_rating_study(researcher=ada, annotators=[ben])
     bare = make_haystack(key="bare", title="Bare", n_documents=0, golds=())
     subtopic = bare.subtopics.create(number=1, key="bare-1", name="One", query="What?")

@@ -30,7 +30,7 @@ from tests.makers import (
 )
 
 
-def test_a_researcher_sets_up_a_study_by_form(ada: Any, as_ada: Any, ben: Any) -> None:
+def test_a_researcher_sets_up_a_study_by_form(ada, as_ada, ben) -> None:
     data = form_data(haystacks=[make_haystack().pk], annotators=[annotator_of(ben).pk])
     response = as_ada.post(reverse("annotation:study-create"), data)
     study = Study.objects.get()
@@ -59,9 +59,7 @@ def test_a_researcher_sets_up_a_study_by_form(ada: Any, as_ada: Any, ben: Any) -
         ({"name": ""}, "Fill this in."),
     ],
 )
-def test_wrong_settings_get_a_sentence_and_change_nothing(
-    as_ada: Any, change: dict[str, Any], message: str
-) -> None:
+def test_wrong_settings_get_a_sentence_and_change_nothing(as_ada, change: dict[str, Any], message: str) -> None:
     data = form_data(**{"haystacks": [make_haystack().pk], **change})
     response = as_ada.post(reverse("annotation:study-create"), data)
     assert response.status_code == 422
@@ -69,7 +67,7 @@ def test_wrong_settings_get_a_sentence_and_change_nothing(
     assert not Study.objects.exists()
 
 
-def test_a_new_study_starts_with_the_paper_protocol_on_the_haystack_it_comes_from(as_ada: Any) -> None:
+def test_a_new_study_starts_with_the_paper_protocol_on_the_haystack_it_comes_from(as_ada) -> None:
     ferry, _other = make_haystack(), make_haystack(key="mole", title="The mole")
     new = reverse("annotation:study-create")
     found = as_ada.get(new, {"haystack": str(ferry.uid)}).context["form"]
@@ -91,7 +89,7 @@ def test_a_new_study_starts_with_the_paper_protocol_on_the_haystack_it_comes_fro
     assert all(getattr(plan, name) == getattr(paper, name) for name in planning.SETTINGS)
 
 
-def test_a_study_is_set_up_assigned_and_opened_with_one_button(as_ada: Any, ben: Any) -> None:
+def test_a_study_is_set_up_assigned_and_opened_with_one_button(as_ada, ben) -> None:
     haystack = make_haystack()
     sent = form_data(haystacks=[haystack.pk], annotators=[annotator_of(ben).pk], assign_now="on", then="open")
     answer = as_ada.post(reverse("annotation:study-create"), sent, follow=True)
@@ -110,7 +108,7 @@ def test_a_study_is_set_up_assigned_and_opened_with_one_button(as_ada: Any, ben:
     assert (Study.objects.get(name="Nobody").state, "not open yet" in answer.content.decode()) == ("draft", True)
 
 
-def test_what_is_folded_is_summed_up_in_a_line_and_open_where_a_field_in_it_is_wrong(as_ada: Any) -> None:
+def test_what_is_folded_is_summed_up_in_a_line_and_open_where_a_field_in_it_is_wrong(as_ada) -> None:
     make_haystack()
     new = reverse("annotation:study-create")
     form = as_ada.get(new).context["form"]
@@ -124,7 +122,7 @@ def test_what_is_folded_is_summed_up_in_a_line_and_open_where_a_field_in_it_is_w
     assert "Currency: euro" in wrong.context["form"].line
 
 
-def test_retrievers_to_choose_are_those_with_rankings_and_gaps_are_named(as_ada: Any) -> None:
+def test_retrievers_to_choose_are_those_with_rankings_and_gaps_are_named(as_ada) -> None:
     haystack, _other = make_haystack(), make_haystack(key="mole", title="The mole")
     RetrieverRanking.objects.create(subtopic=haystack.subtopics.get(number=1), retriever="bm25", scores={"1": 1.0})
     assert b'<option value="bm25">' in as_ada.get(reverse("annotation:study-create")).content
@@ -133,7 +131,7 @@ def test_retrievers_to_choose_are_those_with_rankings_and_gaps_are_named(as_ada:
     assert "no ranking for: Subtopic 2" in response.content.decode()
 
 
-def test_only_retrievers_that_ranked_every_chosen_subtopic_are_offered(as_ada: Any) -> None:
+def test_only_retrievers_that_ranked_every_chosen_subtopic_are_offered(as_ada) -> None:
     ferry, other = make_haystack(), make_haystack(key="mole", title="The mole")
     for haystack, name in ((ferry, "bm25"), (ferry, "random"), (other, "random"), (other, "vector")):
         for subtopic in haystack.subtopics.all():
@@ -141,7 +139,7 @@ def test_only_retrievers_that_ranked_every_chosen_subtopic_are_offered(as_ada: A
     RetrieverRanking.objects.create(subtopic=ferry.subtopics.get(number=1), retriever="partly", scores={"1": 1.0})
     url = reverse("annotation:study-takes", args=["writing"])
 
-    def offered(**chosen: Any) -> list[str]:
+    def offered(**chosen) -> list[str]:
         shown = as_ada.post(url, form_data(**chosen)).context["form"].fields["retriever"].widget.choices
         return [name for name, _words in shown if name]
 
@@ -158,7 +156,7 @@ def test_only_retrievers_that_ranked_every_chosen_subtopic_are_offered(as_ada: A
 
 
 @pytest.mark.parametrize("retriever", ["vector", "unheard-of"])
-def test_a_retriever_that_the_haystack_lacks_is_refused_and_not_offered_again(retriever: str, as_ada: Any) -> None:
+def test_a_retriever_that_the_haystack_lacks_is_refused_and_not_offered_again(retriever: str, as_ada) -> None:
     ferry, other = make_haystack(), make_haystack(key="mole", title="The mole")
     for haystack, name in ((ferry, "bm25"), (other, "vector")):
         for subtopic in haystack.subtopics.all():
@@ -173,7 +171,7 @@ def test_a_retriever_that_the_haystack_lacks_is_refused_and_not_offered_again(re
     assert f'<option value="{retriever}"' not in page
 
 
-def test_a_frozen_study_keeps_showing_its_retriever(ada: Any, as_ada: Any, ben: Any) -> None:
+def test_a_frozen_study_keeps_showing_its_retriever(ada, as_ada, ben) -> None:
     haystack = make_haystack()
     first, second = haystack.subtopics.order_by("number")
     RetrieverRanking.objects.create(subtopic=first, retriever="bm25", scores={"1": 1.0})
@@ -188,7 +186,7 @@ def test_a_frozen_study_keeps_showing_its_retriever(ada: Any, as_ada: Any, ben: 
         assert '<option value="bm25" selected>' in page
 
 
-def test_how_long_reading_takes_is_said_before_anything_is_stored(as_ada: Any) -> None:
+def test_how_long_reading_takes_is_said_before_anything_is_stored(as_ada) -> None:
     haystack = make_haystack(n_documents=3, words_per_document=4000, golds=[[[1, 2, 3]]])
     data = form_data(name="", haystacks=[haystack.pk], limit_minutes="50")
     answer = as_ada.post(reverse("annotation:study-takes", args=["writing"]), data)
@@ -198,7 +196,7 @@ def test_how_long_reading_takes_is_said_before_anything_is_stored(as_ada: Any) -
     assert not Study.objects.exists()
 
 
-def test_the_preview_waits_until_its_own_fields_are_right(as_ada: Any) -> None:
+def test_the_preview_waits_until_its_own_fields_are_right(as_ada) -> None:
     data = form_data(haystacks=[make_haystack().pk], token_budget="many")
     response = as_ada.post(
         reverse("annotation:study-takes", args=["writing"]), data, headers={"HX-Request": "true"}
@@ -206,7 +204,7 @@ def test_the_preview_waits_until_its_own_fields_are_right(as_ada: Any) -> None:
     assert "Choose subtopics" in response.content.decode()
 
 
-def test_frozen_settings_cannot_be_posted(ada: Any, as_ada: Any, ben: Any) -> None:
+def test_frozen_settings_cannot_be_posted(ada, as_ada, ben) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben])
     make_session(assignment=make_assignment(study=study, annotator=ben))
     subtopics = [subtopic.pk for subtopic in study.writing_plan.subtopics.all()]
@@ -219,7 +217,7 @@ def test_frozen_settings_cannot_be_posted(ada: Any, as_ada: Any, ben: Any) -> No
     assert (study.name, study.hourly_rate, study.writing_plan.limit_ms) == ("Renamed", Decimal(25), 7_200_000)
 
 
-def test_saving_the_settings_keeps_oneself_as_researcher(ada: Any, as_ada: Any) -> None:
+def test_saving_the_settings_keeps_oneself_as_researcher(ada, as_ada) -> None:
     study = make_writing_study(researcher=ada)
     subtopics = [subtopic.pk for subtopic in study.writing_plan.subtopics.all()]
     as_ada.post(
@@ -228,15 +226,13 @@ def test_saving_the_settings_keeps_oneself_as_researcher(ada: Any, as_ada: Any) 
     assert list(study.researchers.all()) == [ada]
 
 
-def seen_on(client: Any, url: str) -> str:
+def seen_on(client, url: str) -> str:
     """What the page says it showed."""
     return re.search(r'name="seen" value="(\w+)"', client.get(url).content.decode())[1]
 
 
 @pytest.mark.parametrize("kind", ["writing", "linking"])
-def test_settings_that_somebody_changed_meanwhile_are_not_replaced_unseen(
-    kind: str, ada: Any, eve: Any, login: Any
-) -> None:
+def test_settings_that_somebody_changed_meanwhile_are_not_replaced_unseen(kind: str, ada, eve, login) -> None:
     study = make_writing_study(researcher=ada) if kind == "writing" else make_linking_study(researcher=ada)
     url = reverse("annotation:study-settings", args=[study.uid])
     plan = getattr(study, "writing_plan", None)
@@ -264,14 +260,14 @@ def test_settings_that_somebody_changed_meanwhile_are_not_replaced_unseen(
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="threads share one SQLite connection here")
 @pytest.mark.django_db(transaction=True)
 def test_of_two_who_save_settings_at_once_the_second_is_refused(
-    ada: Any, as_ada: Any, as_eve: Any, monkeypatch: pytest.MonkeyPatch
+    ada, as_ada, as_eve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     url = reverse("annotation:study-settings", args=[make_linking_study(researcher=ada).uid])
     clients = {"One": as_ada, "Two": as_eve}
     sent = {name: {**form_data(name=name), "seen": seen_on(client, url)} for name, client in clients.items()}
     both_checked = Barrier(2)
 
-    def checked(request: Any, seen: str) -> bool:
+    def checked(request, seen: str) -> bool:
         answer = is_overtaken(request, seen)
         with suppress(BrokenBarrierError):
             both_checked.wait(timeout=1)  # without a lock both come here before either saves

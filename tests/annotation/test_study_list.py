@@ -43,7 +43,7 @@ def fill(study: Study, *, n: int, now: datetime) -> None:
     )
 
 
-def make_study(ada: Any, name: str, now: datetime) -> Study:
+def make_study(ada, name: str, now: datetime) -> Study:
     haystack = make_haystack(key=name, golds=[[[1]]] * 5)
     return make_writing_study(name=name, haystack=haystack, researcher=ada, now=now)
 
@@ -65,9 +65,7 @@ def steps(get: Callable[[], Any]) -> int:
     return n
 
 
-def test_people_and_tasks_count_once_whatever_else_a_study_has(
-    ada: Any, eve: Any, ben: Any, login: Any, now: datetime
-) -> None:
+def test_people_and_tasks_count_once_whatever_else_a_study_has(ada, eve, ben, login, now: datetime) -> None:
     study = make_study(ada, "Ferry", now)
     study.researchers.add(eve)
     fill(study, n=3, now=now)
@@ -83,9 +81,7 @@ def test_people_and_tasks_count_once_whatever_else_a_study_has(
         ]
 
 
-def test_the_queries_stay_the_same_with_more_studies_people_and_tasks(
-    ada: Any, as_ada: Any, now: datetime
-) -> None:
+def test_the_queries_stay_the_same_with_more_studies_people_and_tasks(ada, as_ada, now: datetime) -> None:
     make_study(ada, "Ferry", now)
     few = cost_of(as_ada, ADDRESS)
     for name in ("Boats", "Piers", "Buoys"):
@@ -95,7 +91,7 @@ def test_the_queries_stay_the_same_with_more_studies_people_and_tasks(
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="counts the instructions of SQLite")
 def test_the_work_of_the_list_grows_with_its_rows_and_not_with_people_times_tasks(
-    ada: Any, as_ada: Any, now: datetime
+    ada, as_ada, now: datetime
 ) -> None:
     study = make_study(ada, "Ferry", now)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from typing import Any
 
 import pytest
 from django.contrib.auth.models import Group
@@ -16,7 +15,7 @@ from tests.makers import NOW, annotator_of, make_assignment, make_haystack, make
 from tests.queries import cost_of
 
 
-def test_the_list_shows_own_studies_and_to_admins_all(ada: Any, as_ada: Any, as_eve: Any) -> None:
+def test_the_list_shows_own_studies_and_to_admins_all(ada, as_ada, as_eve) -> None:
     haystack = make_haystack()
     make_writing_study(haystack=haystack, name="Mine", researcher=ada)
     make_writing_study(haystack=haystack, name="Hers")
@@ -42,16 +41,14 @@ def grow(study: Study, n: int) -> None:
     ("name", "most"),
     [("study", 20), ("study-assignments", 20), ("study-annotators", 17), ("study-settings", 20)],
 )
-def test_pages_of_a_study_ask_no_more_with_more_people(
-    ada: Any, as_ada: Any, ben: Any, name: str, most: int
-) -> None:
+def test_pages_of_a_study_ask_no_more_with_more_people(ada, as_ada, ben, name: str, most: int) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben])
     url = reverse(f"annotation:{name}", args=[study.uid])
     grow(study, 12)
     assert cost_of(as_ada, url) <= most
 
 
-def test_a_long_list_of_studies_comes_in_pages(ada: Any, as_ada: Any) -> None:
+def test_a_long_list_of_studies_comes_in_pages(ada, as_ada) -> None:
     Study.objects.bulk_create(
         Study(name=f"No. {n:03}", kind="writing", created_at=NOW, created_by=ada) for n in range(101)
     )
@@ -63,7 +60,7 @@ def test_a_long_list_of_studies_comes_in_pages(ada: Any, as_ada: Any) -> None:
     assert "No. 001" not in second
 
 
-def test_the_overview_counts_time_and_cost_per_person(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
+def test_the_overview_counts_time_and_cost_per_person(ada, as_ada, ben, cleo) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben, cleo])
     make_session(
         assignment=make_assignment(study=study, annotator=ben, state="done"), state="submitted", acc_ms=5_400_000
@@ -78,7 +75,7 @@ def test_the_overview_counts_time_and_cost_per_person(ada: Any, as_ada: Any, ben
     assert "37.92 USD" in text
 
 
-def test_assigning_by_page_shows_first_and_gives_then(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
+def test_assigning_by_page_shows_first_and_gives_then(ada, as_ada, ben, cleo) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben, cleo])
     url = reverse("annotation:study-assign", args=[study.uid])
     assert "Assign these 2 tasks" in as_ada.get(url).content.decode()
@@ -89,7 +86,7 @@ def test_assigning_by_page_shows_first_and_gives_then(ada: Any, as_ada: Any, ben
     assert "1 or more." in as_ada.get(url + "?max_tasks=-1").content.decode()
 
 
-def test_the_assignments_page_says_why_somebody_is_not_eligible(ada: Any, as_ada: Any, ben: Any) -> None:
+def test_the_assignments_page_says_why_somebody_is_not_eligible(ada, as_ada, ben) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben])
     ben.groups.add(Group.objects.get(name="researcher"))
     page = as_ada.get(reverse("annotation:study-assignments", args=[study.uid])).content.decode()
@@ -102,7 +99,7 @@ def test_the_assignments_page_says_why_somebody_is_not_eligible(ada: Any, as_ada
     assert not Assignment.objects.exists()
 
 
-def test_a_task_is_given_and_withdrawn_by_hand_on_the_page(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
+def test_a_task_is_given_and_withdrawn_by_hand_on_the_page(ada, as_ada, ben, cleo) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben, cleo])
     data = {"annotator": annotator_of(ben).pk, "subtopic": study.writing_plan.subtopics.first().pk}
     assert as_ada.post(reverse("annotation:study-assign-one", args=[study.uid]), data).status_code == 302
@@ -112,7 +109,7 @@ def test_a_task_is_given_and_withdrawn_by_hand_on_the_page(ada: Any, as_ada: Any
     assert Assignment.objects.live().get().annotator == annotator_of(cleo)
 
 
-def test_a_study_is_opened_and_deleted_on_its_pages(ada: Any, as_ada: Any, ben: Any) -> None:
+def test_a_study_is_opened_and_deleted_on_its_pages(ada, as_ada, ben) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben], state="draft")
     as_ada.post(reverse("annotation:study-state", args=[study.uid]), {"action": "open"})
     study.refresh_from_db()
@@ -122,7 +119,7 @@ def test_a_study_is_opened_and_deleted_on_its_pages(ada: Any, as_ada: Any, ben: 
     assert not Study.objects.exists()
 
 
-def test_new_guidelines_can_be_looked_at_before_they_are_saved(ada: Any, as_ada: Any, now: datetime) -> None:
+def test_new_guidelines_can_be_looked_at_before_they_are_saved(ada, as_ada, now: datetime) -> None:
     study = make_writing_study(researcher=ada)
     url = reverse("annotation:study-guidelines-edit", args=[study.uid])
     assert "<strong>two</strong>" in as_ada.post(url, {"body": "Now **two**", "preview": "1"}).content.decode()
@@ -134,9 +131,7 @@ def test_new_guidelines_can_be_looked_at_before_they_are_saved(ada: Any, as_ada:
 
 
 @pytest.mark.parametrize("text", ["guidelines", "consent"])
-def test_a_version_that_somebody_saved_meanwhile_is_not_replaced_unseen(
-    text: str, ada: Any, as_ada: Any, as_eve: Any
-) -> None:
+def test_a_version_that_somebody_saved_meanwhile_is_not_replaced_unseen(text: str, ada, as_ada, as_eve) -> None:
     study = make_writing_study(researcher=ada)
     url = reverse("annotation:consent-edit")
     if text == "guidelines":
@@ -154,7 +149,7 @@ def test_a_version_that_somebody_saved_meanwhile_is_not_replaced_unseen(
     assert as_ada.post(url, {"body": "By **ada**", "seen": again[1]}).status_code == 302
 
 
-def test_people_are_added_limited_and_removed_on_the_pages(ada: Any, as_ada: Any, ben: Any) -> None:
+def test_people_are_added_limited_and_removed_on_the_pages(ada, as_ada, ben) -> None:
     study = make_writing_study(researcher=ada)
     person = annotator_of(ben)
     as_ada.post(reverse("annotation:study-annotators", args=[study.uid]), {"annotators": [person.pk]})
@@ -169,14 +164,14 @@ def test_people_are_added_limited_and_removed_on_the_pages(ada: Any, as_ada: Any
     assert member.left_at is not None
 
 
-def test_names_and_reasons_are_escaped(ada: Any, as_ada: Any, ben: Any) -> None:
+def test_names_and_reasons_are_escaped(ada, as_ada, ben) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben], name="<script>x</script>")
     page = as_ada.get(reverse("annotation:study-assignments", args=[study.uid])).content.decode()
     assert "<script>x" not in page
     assert "&lt;script&gt;x" in page
 
 
-def test_a_haystack_without_documents_is_not_offered_for_writing(as_ada: Any) -> None:
+def test_a_haystack_without_documents_is_not_offered_for_writing(as_ada) -> None:
     ferry, bare = make_haystack(), make_haystack(key="bare", title="Only summaries", n_documents=0, golds=[[[]]])
     new = reverse("annotation:study-create")
     assert [group["haystack"] for group in as_ada.get(new).context["form"].corpora] == [ferry]

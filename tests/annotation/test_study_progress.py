@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import date, datetime, timedelta
-from typing import Any
 
 import numpy as np
 import pytest
@@ -63,7 +62,7 @@ def test_the_fan_holds_what_will_be_left_in_about_95_of_100_cases() -> None:
 
 
 @pytest.fixture
-def labelled(ada: Any, ben: Any, cleo: Any) -> Study:
+def labelled(ada, ben, cleo) -> Study:
     """Ben did tasks on two days, Cleo on one; the others are left."""
     study = make_linking_study(annotators=[ben, cleo], researcher=ada)
     now = timezone.now()
@@ -78,7 +77,7 @@ def labelled(ada: Any, ben: Any, cleo: Any) -> Study:
 
 
 @pytest.mark.django_db
-def test_the_overview_shows_who_did_how_much_and_what_is_left(labelled: Study, as_ada: Any, ben: Any) -> None:
+def test_the_overview_shows_who_did_how_much_and_what_is_left(labelled: Study, as_ada, ben) -> None:
     page = as_ada.get(reverse("annotation:study", args=[labelled.uid]))
     people, left = page.context["charts"]
     rows = [(row["series"], row["value"]) for row in people.rows]
@@ -98,7 +97,7 @@ def test_the_overview_shows_who_did_how_much_and_what_is_left(labelled: Study, a
 
 @pytest.mark.django_db
 def test_a_closed_study_expects_nothing_and_one_without_work_has_no_charts(
-    labelled: Study, ada: Any, as_ada: Any, ben: Any, now: datetime
+    labelled: Study, ada, as_ada, ben, now: datetime
 ) -> None:
     Study.objects.filter(pk=labelled.pk).update(state=Study.State.CLOSED)
     page = as_ada.get(reverse("annotation:study", args=[labelled.uid]))
@@ -107,9 +106,7 @@ def test_a_closed_study_expects_nothing_and_one_without_work_has_no_charts(
     assert as_ada.get(reverse("annotation:study", args=[other.uid])).context["charts"] == []
 
 
-def test_the_overview_of_label_work_asks_no_more_with_more_people(
-    ada: Any, as_ada: Any, ben: Any, cleo: Any, dot: Any
-) -> None:
+def test_the_overview_of_label_work_asks_no_more_with_more_people(ada, as_ada, ben, cleo, dot) -> None:
     texts = [make_summary(subtopic=one, text=f"- {one.number}") for one in make_haystack().subtopics.all()]
     few = make_linking_study(annotators=[ben], researcher=ada, summaries=texts, name="few")
     many = make_linking_study(
@@ -120,7 +117,7 @@ def test_the_overview_of_label_work_asks_no_more_with_more_people(
     assert of_many <= of_few <= 20
 
 
-def test_label_work_says_who_was_seen_just_now(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
+def test_label_work_says_who_was_seen_just_now(ada, as_ada, ben, cleo) -> None:
     study = make_linking_study(annotators=[ben, cleo], researcher=ada)
     now = timezone.now()
     for person, ago in ((ben, 10), (cleo, 300)):
@@ -138,7 +135,7 @@ def test_label_work_says_who_was_seen_just_now(ada: Any, as_ada: Any, ben: Any, 
     assert "data-live" not in as_ada.get(address, headers={"HX-Request": "true"}).text
 
 
-def test_nobody_is_at_work_where_answers_are_no_longer_saved(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
+def test_nobody_is_at_work_where_answers_are_no_longer_saved(ada, as_ada, ben, cleo) -> None:
     study = make_linking_study(annotators=[ben, cleo], researcher=ada)
     study.label_tasks.update(last_seen_at=timezone.now())
     address = reverse("annotation:study", args=[study.uid])
@@ -150,14 +147,14 @@ def test_nobody_is_at_work_where_answers_are_no_longer_saved(ada: Any, as_ada: A
         assert "At work now" not in shown.text
 
 
-def test_sessions_of_a_closed_study_run_on_and_are_shown(ada: Any, as_ada: Any, ben: Any) -> None:
+def test_sessions_of_a_closed_study_run_on_and_are_shown(ada, as_ada, ben) -> None:
     study = make_session(annotator=ben, state="paused").assignment.study
     study.researchers.add(ada)
     Study.objects.update(state="closed")
     assert "At work now" in as_ada.get(reverse("annotation:study", args=[study.uid])).text
 
 
-def test_writing_says_how_many_minutes_are_left(ada: Any, as_ada: Any, ben: Any) -> None:
+def test_writing_says_how_many_minutes_are_left(ada, as_ada, ben) -> None:
     study = make_session(annotator=ben, state="paused").assignment.study
     study.researchers.add(ada)
     [one] = as_ada.get(reverse("annotation:study", args=[study.uid])).context["on_now"]
@@ -165,7 +162,7 @@ def test_writing_says_how_many_minutes_are_left(ada: Any, as_ada: Any, ben: Any)
     assert "left" in one.note
 
 
-def test_the_list_of_studies_sorts_and_filters(ada: Any, as_ada: Any, ben: Any) -> None:
+def test_the_list_of_studies_sorts_and_filters(ada, as_ada, ben) -> None:
     linking = make_linking_study(annotators=[ben], researcher=ada, name="A linking")
     haystack = linking.label_items.get(pk=linking.label_items.first().pk).summary.haystack
     Study.objects.create(name="Z draft", kind="writing", created_by=ada, created_at=timezone.now())
@@ -181,7 +178,7 @@ def test_the_list_of_studies_sorts_and_filters(ada: Any, as_ada: Any, ben: Any) 
     assert "Nothing matches these filters." in as_ada.get(reverse("annotation:studies"), {"q": "xyz"}).text
 
 
-def test_people_of_an_overview_are_sorted_by_a_column(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
+def test_people_of_an_overview_are_sorted_by_a_column(ada, as_ada, ben, cleo) -> None:
     study = make_linking_study(annotators=[ben, cleo], researcher=ada)
     for person, worked in ((ben, 60_000), (cleo, 3_600_000)):
         LabelTask.objects.filter(pk=label_task(study, person).pk).update(active_ms=worked)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 from django.http import QueryDict
@@ -32,9 +31,7 @@ def labelled(study: Study) -> str:
     return reverse("annotation:study-figures", args=[study.uid])
 
 
-def test_the_people_of_a_study_sort_by_their_limit_and_are_found_by_name(
-    ada: Any, as_ada: Any, ben: Any, cleo: Any
-) -> None:
+def test_the_people_of_a_study_sort_by_their_limit_and_are_found_by_name(ada, as_ada, ben, cleo) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben, cleo])
     study.memberships.filter(annotator=annotator_of(cleo)).update(limit_ms=9_000_000)
     url = reverse("annotation:study-annotators", args=[study.uid])
@@ -52,7 +49,7 @@ def test_the_people_of_a_study_sort_by_their_limit_and_are_found_by_name(
 
 
 def test_assignments_sort_by_their_numbers_filter_by_person_and_state_and_have_pages(
-    ada: Any, as_ada: Any, ben: Any, cleo: Any, monkeypatch: pytest.MonkeyPatch
+    ada, as_ada, ben, cleo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben, cleo], haystack=make_haystack())
     make_assignment(study=study, annotator=ben, n_words=50, ceiling={"recall": 0.5, "f1": 0.6})
@@ -78,7 +75,7 @@ def test_assignments_sort_by_their_numbers_filter_by_person_and_state_and_have_p
     assert 'href="?sort=words&amp;page=2"' in as_ada.get(f"{url}?sort=words").text
 
 
-def test_each_table_of_verification_has_an_order_of_its_own(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
+def test_each_table_of_verification_has_an_order_of_its_own(ada, as_ada, ben, cleo) -> None:
     study = make_verification_study(
         questions=make_questions(3), annotators=[ben, cleo], researcher=ada, for_all=True
     )
@@ -97,9 +94,7 @@ def test_each_table_of_verification_has_an_order_of_its_own(ada: Any, as_ada: An
     assert 'href="?scope=all&amp;keep-persons-sort=n"' in page
 
 
-def test_verdicts_that_people_dispute_are_filtered_sorted_and_paged(
-    ada: Any, as_ada: Any, ben: Any, cleo: Any
-) -> None:
+def test_verdicts_that_people_dispute_are_filtered_sorted_and_paged(ada, as_ada, ben, cleo) -> None:
     judge = make_judged(n=6, n_points=8)
     study = make([ben, cleo], judge, n=70, by=ada)
     for item in study.label_items.all():
@@ -127,9 +122,7 @@ def test_verdicts_that_people_dispute_are_filtered_sorted_and_paged(
     assert page.count('<td class="name">beta</td>') == len(only)
 
 
-def test_an_overview_names_its_columns_so_that_an_address_stays_true(
-    ada: Any, as_ada: Any, ben: Any, cleo: Any
-) -> None:
+def test_an_overview_names_its_columns_so_that_an_address_stays_true(ada, as_ada, ben, cleo) -> None:
     study = make_verification_study(
         questions=make_questions(3), annotators=[ben, cleo], researcher=ada, for_all=True
     )
@@ -149,7 +142,7 @@ def test_an_overview_names_its_columns_so_that_an_address_stays_true(
 CURRENT = re.compile(r'<a href="([^"]+)"\s+aria-current="(page|true)">([^<]+)</a>')
 
 
-def study_of(kind: str, ada: Any, ben: Any) -> Study:
+def study_of(kind: str, ada, ben) -> Study:
     if kind == "writing":
         return make_writing_study(annotators=[ben], researcher=ada)
     if kind == "linking":
@@ -163,7 +156,7 @@ def tabs(html: str, css: str) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", ["writing", "linking", "verification"])
-def test_each_page_of_a_study_stands_under_one_part(kind: str, ada: Any, as_ada: Any, ben: Any) -> None:
+def test_each_page_of_a_study_stands_under_one_part(kind: str, ada, as_ada, ben) -> None:
     study = study_of(kind, ada, ben)
     for tab in kinds.kind_named(kind).all_tabs:
         html = as_ada.get(reverse(tab.page, args=[study.uid])).content.decode()
@@ -175,19 +168,19 @@ def test_each_page_of_a_study_stands_under_one_part(kind: str, ada: Any, as_ada:
         assert not pages or str(tab.label) in pages
 
 
-def test_labels_made_elsewhere_have_results_and_data(ada: Any, as_ada: Any) -> None:
+def test_labels_made_elsewhere_have_results_and_data(ada, as_ada) -> None:
     study = Study.objects.create(name="Elsewhere", kind="external", created_by=ada, created_at="2026-01-01T00:00Z")
     html = as_ada.get(reverse("annotation:study-archive", args=[study.uid])).content.decode()
     assert tabs(html, "tabs") == ["Results", "Data"]
 
 
 @pytest.fixture
-def linking(ada: Any, ben: Any, cleo: Any) -> Study:
+def linking(ada, ben, cleo) -> Study:
     return make_linking_study(annotators=[ben, cleo], researcher=ada)
 
 
 def test_tasks_of_label_work_are_sorted_and_filtered(
-    linking: Study, as_ada: Any, ben: Any, cleo: Any, django_assert_max_num_queries: Any
+    linking: Study, as_ada, ben, cleo, django_assert_max_num_queries
 ) -> None:
     first, other = label_task(linking, ben), label_task(linking, cleo)
     LabelTask.objects.filter(pk=first.pk).update(is_flagged=True, comment="half a sentence", active_ms=9_000)
@@ -212,7 +205,7 @@ def test_tasks_of_label_work_are_sorted_and_filtered(
 
 @pytest.mark.parametrize("query", ["", "sort=-time", "sort=seen&page=20", "state=todo&q=half", "remarks=comment"])
 def test_the_list_of_tasks_reads_one_page_of_them(
-    ada: Any, as_ada: Any, ben: Any, now: Any, django_assert_max_num_queries: Any, query: str
+    ada, as_ada, ben, now, django_assert_max_num_queries, query: str
 ) -> None:
     study = make_linking_study(annotators=[ben], researcher=ada)
     task = study.label_tasks.select_related("item")[0]

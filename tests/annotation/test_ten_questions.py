@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from html import unescape
-from typing import Any
 from urllib.parse import urljoin
 
 import pytest
@@ -51,7 +50,7 @@ def follow(client: Client, address: str, words: str) -> tuple[str, str]:
 
 
 @pytest.fixture
-def study(ada: Any, ben: Any, cleo: Any) -> Study:
+def study(ada, ben, cleo) -> Study:
     haystack = make_haystack(golds=(((1, 2), (2, 3)), ((1, 4), (5, 6))))
     for subtopic in haystack.subtopics.all():
         for name in ("alpha", "beta", "gamma"):
@@ -81,7 +80,7 @@ def study(ada: Any, ben: Any, cleo: Any) -> Study:
 
 
 @pytest.mark.parametrize("question", QUESTIONS)
-def test_ten_questions_are_answered_within_two_clicks(question: str, study: Study, as_ada: Any) -> None:
+def test_ten_questions_are_answered_within_two_clicks(question: str, study: Study, as_ada) -> None:
     clicks, answer = QUESTIONS[question]
     assert len(clicks) <= 2
     address = reverse("annotation:study", args=[study.uid])

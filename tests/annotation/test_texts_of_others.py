@@ -28,13 +28,13 @@ SECRET = "- Boats leave when the harbour cat sneezes. [1]"
 
 
 @pytest.fixture
-def rita(db: None) -> Any:
+def rita(db: None):
     """A researcher who is in none of the studies."""
     return make_user("rita", "researcher")
 
 
 @pytest.fixture
-def handed_in(ada: Any, ben: Any, now: datetime) -> Summary:
+def handed_in(ada, ben, now: datetime) -> Summary:
     """What ben handed in, in a study of ada's."""
     writing = make_writing_study(annotators=[ben], researcher=ada)
     task = make_assignment(study=writing, annotator=ben, state="done")
@@ -44,7 +44,7 @@ def handed_in(ada: Any, ben: Any, now: datetime) -> Summary:
     return Summary.objects.get(origin=Summary.Origin.SESSION)
 
 
-def form_of(handed_in: Summary, **more: Any) -> dict[str, Any]:
+def form_of(handed_in: Summary, **more) -> dict[str, Any]:
     return {
         "name": "Links",
         "hourly_rate": "25",
@@ -65,7 +65,7 @@ def list_of(handed_in: Summary) -> dict[str, Any]:
 
 
 def test_a_linking_study_takes_only_texts_that_its_maker_may_see(
-    handed_in: Summary, ada: Any, as_ben: Any, rita: Any, eve: Any, client: Client, login: Any
+    handed_in: Summary, ada, as_ben, rita, eve, client: Client, login
 ) -> None:
     create = reverse("annotation:study-create", args=["linking"])
     assert client.post(create, form_of(handed_in)).headers["Location"].startswith(reverse("login"))
@@ -78,9 +78,7 @@ def test_a_linking_study_takes_only_texts_that_its_maker_may_see(
         assert [item.summary for item in Study.objects.get(name=name).label_items.all()] == [handed_in]
 
 
-def test_a_list_of_ids_names_no_text_of_a_study_of_others(
-    handed_in: Summary, ada: Any, rita: Any, eve: Any, login: Any
-) -> None:
+def test_a_list_of_ids_names_no_text_of_a_study_of_others(handed_in: Summary, ada, rita, eve, login) -> None:
     create = reverse("annotation:study-create", args=["linking"])
     outside = login(rita).post(create, form_of(handed_in, **list_of(handed_in)))
     assert outside.status_code == 422
@@ -90,7 +88,7 @@ def test_a_list_of_ids_names_no_text_of_a_study_of_others(
         assert Study.objects.get(name=name).label_items.count() == 1
 
 
-def test_texts_of_others_are_not_added_later_either(handed_in: Summary, rita: Any, login: Any) -> None:
+def test_texts_of_others_are_not_added_later_either(handed_in: Summary, rita, login) -> None:
     own = make_linking_study(haystack=make_haystack(key="other"), researcher=rita)
     more = reverse("annotation:study-annotators", args=[own.uid])
     client = login(rita)
@@ -101,7 +99,7 @@ def test_texts_of_others_are_not_added_later_either(handed_in: Summary, rita: An
 
 
 @pytest.fixture
-def labelled(handed_in: Summary, ada: Any, cleo: Any, now: datetime) -> Study:
+def labelled(handed_in: Summary, ada, cleo, now: datetime) -> Study:
     """A linking study of ada's on what ben handed in, with a label."""
     study = make_linking_study(annotators=[cleo], summaries=[handed_in], researcher=ada)
     CoverageLabel.objects.create(
@@ -119,7 +117,7 @@ def labelled(handed_in: Summary, ada: Any, cleo: Any, now: datetime) -> Study:
 
 
 def test_texts_of_people_are_not_found_by_search_nor_on_pages_of_corpora(
-    labelled: Study, handed_in: Summary, rita: Any, login: Any
+    labelled: Study, handed_in: Summary, rita, login
 ) -> None:
     client = login(rita)
     addresses = [
@@ -135,7 +133,7 @@ def test_texts_of_people_are_not_found_by_search_nor_on_pages_of_corpora(
 
 
 def test_an_erased_researcher_leaves_no_study_open_to_everybody(
-    labelled: Study, ada: Any, rita: Any, eve: Any, as_eve: Any, login: Any, now: datetime
+    labelled: Study, ada, rita, eve, as_eve, login, now: datetime
 ) -> None:
     erasing.erase(actor=eve, user=ada, now=now)
     rows = reverse("annotation:study-agreement-rows", args=[labelled.uid])
@@ -144,9 +142,7 @@ def test_an_erased_researcher_leaves_no_study_open_to_everybody(
     assert set(labelled.researchers.all()) == {eve}
 
 
-def test_a_study_without_any_researcher_is_not_taken_for_an_imported_one(
-    labelled: Study, rita: Any, login: Any
-) -> None:
+def test_a_study_without_any_researcher_is_not_taken_for_an_imported_one(labelled: Study, rita, login) -> None:
     labelled.researchers.clear()
     Study.objects.filter(pk=labelled.pk).update(created_by=None)
     for name in ("study-figures", "study-agreement-rows", "disagreements"):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from datetime import timedelta
-from typing import Any
 
 import pytest
 import time_machine
@@ -26,12 +25,12 @@ OVERTIME = LIMIT + 20_000
 
 
 @pytest.fixture
-def study(ada: Any, ben: Any) -> Study:
+def study(ada, ben) -> Study:
     return make_writing_study(researcher=ada, annotators=[ben])
 
 
 @pytest.fixture
-def writer(study: Study, ben: Any) -> Writer:
+def writer(study: Study, ben) -> Writer:
     """Ben, whose two hours ended by themselves."""
     task = make_assignment(annotator=ben, study=study)
     writer = Writer(sessions.start(assignment=task, attested=True, now=after(0)))
@@ -41,7 +40,7 @@ def writer(study: Study, ben: Any) -> Writer:
 
 
 @pytest.fixture
-def request_(writer: Writer, as_ben: Any) -> CreditRequest:
+def request_(writer: Writer, as_ben) -> CreditRequest:
     """Ben's request, made on the page."""
     with time_machine.travel(after(OVERTIME + MINUTE), tick=False):
         own = reverse("annotation:session-own", args=[writer.session.uid])
@@ -49,14 +48,14 @@ def request_(writer: Writer, as_ben: Any) -> CreditRequest:
     return CreditRequest.objects.get()
 
 
-def answer(client: Any, request: CreditRequest, *, at: int = OVERTIME + 2 * MINUTE, **fields: Any) -> str:
+def answer(client, request: CreditRequest, *, at: int = OVERTIME + 2 * MINUTE, **fields) -> str:
     """Send the answer on the session's page; gives the page that follows."""
     url = reverse("annotation:session-time-request", args=[request.session.uid])
     with time_machine.travel(after(at), tick=False):
         return str(client.post(url, {"request": request.pk, **fields}, follow=True).content.decode())
 
 
-def page(client: Any, name: str, *args: Any, at: int = OVERTIME + 3 * MINUTE) -> str:
+def page(client, name: str, *args, at: int = OVERTIME + 3 * MINUTE) -> str:
     with time_machine.travel(after(at), tick=False):
         response = client.get(reverse(name, args=args), follow=True)
         assert response.status_code == 200
@@ -64,7 +63,7 @@ def page(client: Any, name: str, *args: Any, at: int = OVERTIME + 3 * MINUTE) ->
 
 
 def test_a_researcher_sees_who_asks_on_the_overview_the_session_and_the_home_page(
-    request_: CreditRequest, study: Study, ada: Any, as_ada: Any, eve: Any, as_eve: Any, login: Any
+    request_: CreditRequest, study: Study, ada, as_ada, eve, as_eve, login
 ) -> None:
     session = reverse("annotation:session-results", args=[request_.session.uid])
     for user in (ada, eve):
@@ -78,7 +77,7 @@ def test_a_researcher_sees_who_asks_on_the_overview_the_session_and_the_home_pag
 
 
 def test_an_admin_answers_only_of_the_session_asked_about(
-    request_: CreditRequest, as_eve: Any, cleo: Any, study: Study
+    request_: CreditRequest, as_eve, cleo, study: Study
 ) -> None:
     fields = {"action": "grant", "minutes": "12", "answer": "Fine"}
     other = make_session(assignment=make_assignment(annotator=cleo, study=study), state="submitted")
@@ -88,7 +87,7 @@ def test_an_admin_answers_only_of_the_session_asked_about(
 
 
 def test_a_grant_opens_an_ended_session_and_the_annotator_reads_why(
-    request_: CreditRequest, writer: Writer, study: Study, as_ben: Any, eve: Any, as_eve: Any
+    request_: CreditRequest, writer: Writer, study: Study, as_ben, eve, as_eve
 ) -> None:
     shown = answer(as_eve, request_, action="grant", minutes="12", answer="The fuse blew, so here it is.")
     assert "open and paused" in shown
@@ -112,14 +111,14 @@ def test_a_grant_opens_an_ended_session_and_the_annotator_reads_why(
     )
 
 
-def test_another_amount_than_asked_can_be_given(request_: CreditRequest, writer: Writer, as_eve: Any) -> None:
+def test_another_amount_than_asked_can_be_given(request_: CreditRequest, writer: Writer, as_eve) -> None:
     answer(as_eve, request_, action="grant", minutes="5", answer="It took five.")
     assert writer.row().limit_ms == LIMIT + 5 * MINUTE
     assert ClockCredit.objects.get().delta_ms == 5 * MINUTE
 
 
 def test_a_declined_request_changes_no_clock_and_the_annotator_reads_why(
-    request_: CreditRequest, writer: Writer, study: Study, as_ben: Any, eve: Any, as_eve: Any
+    request_: CreditRequest, writer: Writer, study: Study, as_ben, eve, as_eve
 ) -> None:
     before = writer.row()
     answer(as_eve, request_, action="decline", answer="Please pause next time.")
@@ -141,7 +140,7 @@ def test_a_declined_request_changes_no_clock_and_the_annotator_reads_why(
 
 
 def test_an_answer_leaves_the_page_of_tasks_after_a_while_and_stays_with_its_session(
-    request_: CreditRequest, as_ben: Any, as_eve: Any
+    request_: CreditRequest, as_ben, as_eve
 ) -> None:
     answer(as_eve, request_, action="decline", answer="Please pause next time.")
     later = int(timedelta(days=15) / timedelta(milliseconds=1))
@@ -153,7 +152,7 @@ def test_an_answer_leaves_the_page_of_tasks_after_a_while_and_stays_with_its_ses
 @pytest.mark.parametrize("first", ["grant", "decline"])
 @pytest.mark.parametrize("second", ["grant", "decline"])
 def test_a_request_is_decided_once_and_whoever_is_second_is_told(
-    first: str, second: str, request_: CreditRequest, writer: Writer, as_eve: Any
+    first: str, second: str, request_: CreditRequest, writer: Writer, as_eve
 ) -> None:
     answer(as_eve, request_, action=first, minutes="12", answer="The first answer")
     limit = writer.row().limit_ms
@@ -177,7 +176,7 @@ def test_a_request_is_decided_once_and_whoever_is_second_is_told(
     ],
 )
 def test_an_answer_without_words_or_amount_decides_nothing(
-    fields: dict[str, str], request_: CreditRequest, as_eve: Any
+    fields: dict[str, str], request_: CreditRequest, as_eve
 ) -> None:
     assert "message" in answer(as_eve, request_, **fields)
     request_.refresh_from_db()
@@ -187,7 +186,7 @@ def test_an_answer_without_words_or_amount_decides_nothing(
 
 @pytest.mark.parametrize("state", ["running", "paused"])
 def test_a_grant_moves_the_limit_of_a_session_that_goes_on_and_no_period(
-    state: str, request_: CreditRequest, writer: Writer, eve: Any, as_eve: Any
+    state: str, request_: CreditRequest, writer: Writer, eve, as_eve
 ) -> None:
     """A session is reopened for one request while another still waits."""
     settling.reopen(session=writer.session, by=eve, delta_ms=10 * MINUTE, reason="?", now=after(OVERTIME + MINUTE))
@@ -204,7 +203,7 @@ def test_a_grant_moves_the_limit_of_a_session_that_goes_on_and_no_period(
 
 
 def test_a_session_that_ended_unseen_since_is_opened_again_not_refused(
-    request_: CreditRequest, writer: Writer, eve: Any, as_eve: Any
+    request_: CreditRequest, writer: Writer, eve, as_eve
 ) -> None:
     settling.reopen(session=writer.session, by=eve, delta_ms=10 * MINUTE, reason="?", now=after(OVERTIME + MINUTE))
     writer.resume(OVERTIME + 2 * MINUTE)
@@ -214,7 +213,7 @@ def test_a_session_that_ended_unseen_since_is_opened_again_not_refused(
 
 
 def test_a_voided_session_gets_no_time_but_its_annotator_an_answer(
-    request_: CreditRequest, writer: Writer, as_ben: Any, eve: Any, as_eve: Any
+    request_: CreditRequest, writer: Writer, as_ben, eve, as_eve
 ) -> None:
     settling.reopen(session=writer.session, by=eve, delta_ms=10 * MINUTE, reason="?", now=after(OVERTIME + MINUTE))
     settling.void(session=writer.session, by=eve, reason="Two people", now=after(OVERTIME + MINUTE))
@@ -227,7 +226,7 @@ def test_a_voided_session_gets_no_time_but_its_annotator_an_answer(
     assert "It was voided." in page(as_ben, "annotation:session-own", writer.session.uid)
 
 
-def test_a_remark_without_minutes_is_answered_too(writer: Writer, as_ben: Any, as_eve: Any) -> None:
+def test_a_remark_without_minutes_is_answered_too(writer: Writer, as_ben, as_eve) -> None:
     own = reverse("annotation:session-own", args=[writer.session.uid])
     as_ben.post(own, {"reason": "The page was slow"})
     remark = CreditRequest.objects.get()
@@ -238,7 +237,7 @@ def test_a_remark_without_minutes_is_answered_too(writer: Writer, as_ben: Any, a
     assert "declined" not in told
 
 
-def test_practice_takes_no_requests_since_nobody_would_answer(ben: Any, as_ben: Any) -> None:
+def test_practice_takes_no_requests_since_nobody_would_answer(ben, as_ben) -> None:
     task = make_assignment(annotator=ben, is_practice=True)
     session = make_session(assignment=task, state="submitted", revisions=[(MINUTE, "- Mine [1]")])
     url = reverse("annotation:session-own", args=[session.uid])
@@ -250,7 +249,7 @@ def test_practice_takes_no_requests_since_nobody_would_answer(ben: Any, as_ben: 
 # Together with other features
 
 
-def exported(client: Any, study: Study, *, at: int) -> dict[str, str]:
+def exported(client, study: Study, *, at: int) -> dict[str, str]:
     with time_machine.travel(after(at), tick=False):
         response = client.get(reverse("annotation:study-file", args=[study.uid, "sessions.csv"]))
         [row] = csv.DictReader(io.StringIO(response.getvalue().decode()))
@@ -258,7 +257,7 @@ def exported(client: Any, study: Study, *, at: int) -> dict[str, str]:
 
 
 def test_minutes_given_back_are_paid_once_they_are_worked(
-    request_: CreditRequest, writer: Writer, study: Study, as_ben: Any, as_eve: Any
+    request_: CreditRequest, writer: Writer, study: Study, as_ben, as_eve
 ) -> None:
     answer(as_eve, request_, action="grant", minutes="12", answer="Fine")
     row = exported(as_eve, study, at=OVERTIME + 3 * MINUTE)
@@ -273,7 +272,7 @@ def test_minutes_given_back_are_paid_once_they_are_worked(
 
 
 def test_a_scored_session_that_is_reopened_leaves_the_curve_and_comes_back_with_its_new_end(
-    request_: CreditRequest, writer: Writer, study: Study, as_eve: Any
+    request_: CreditRequest, writer: Writer, study: Study, as_eve
 ) -> None:
     def finals() -> list[tuple[int, bool]]:
         for run in scoring.score_snapshots(now=timezone.now()):
@@ -296,7 +295,7 @@ def test_a_scored_session_that_is_reopened_leaves_the_curve_and_comes_back_with_
 
 
 def test_an_excluded_session_that_is_given_time_stays_out_of_figures_and_is_paid(
-    request_: CreditRequest, writer: Writer, study: Study, ada: Any, as_eve: Any
+    request_: CreditRequest, writer: Writer, study: Study, ada, as_eve
 ) -> None:
     settling.exclude(session=writer.session, by=ada, reason="Was ill", now=after(OVERTIME))
     answer(as_eve, request_, action="grant", minutes="12", answer="Fine")

@@ -20,7 +20,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def people(ada: Any, ben: Any, cleo: Any, now: datetime) -> Study:
+def people(ada, ben, cleo, now: datetime) -> Study:
     """Ben stops after 25 minutes with half of what a system has; Cleo has all of it then."""
     study = make_writing_study(haystack=make_haystack(), researcher=ada, annotators=[ben, cleo])
     for person, text in ((ben, FIRST), (cleo, BOTH)):
@@ -46,7 +46,7 @@ def test_who_ends_below_the_level_is_censored_and_not_taken_for_slow(people: Stu
     assert rows["people"]["time_to_score"] is None
 
 
-def test_all_ways_of_reading_it_say_the_same(people: Study, as_ada: Any) -> None:
+def test_all_ways_of_reading_it_say_the_same(people: Study, as_ada) -> None:
     rows = json.loads(report("--intervals", "--json"))
     expected = next(row for row in rows if row["system"] == "heron")["time_to_score"]["90"]["value"]
     assert as_ada.get(f"{PAGE}files/leaderboard.json").json() == rows
@@ -66,12 +66,12 @@ def test_all_ways_of_reading_it_say_the_same(people: Study, as_ada: Any) -> None
     assert float(long["value"]) == expected
 
 
-def survival(page: Any) -> list[Any]:
+def survival(page) -> list[Any]:
     """Charts of a page that show when people reach the score of a system."""
     return [chart for chart in page.context["sheet"].charts if chart.name == "survival"]
 
 
-def test_the_curves_of_a_system_stand_where_it_is_compared_with_people(people: Study, as_ada: Any) -> None:
+def test_the_curves_of_a_system_stand_where_it_is_compared_with_people(people: Study, as_ada) -> None:
     [row] = [
         row for row in as_ada.get(PAGE).context["sheet"].table("time-to-score").rows if row.names[0] == "heron"
     ]
@@ -97,7 +97,7 @@ def test_the_curves_of_a_system_stand_where_it_is_compared_with_people(people: S
 
 
 def test_the_best_system_stands_across_the_curves_with_the_minute_that_people_reach_it(
-    ada: Any, as_ada: Any, ben: Any, cleo: Any, now: datetime
+    ada, as_ada, ben, cleo, now: datetime
 ) -> None:
     study = make_writing_study(haystack=make_haystack(), researcher=ada, annotators=[ben, cleo])
     written(ben, study, BOTH, now=now)

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import zipfile
-from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -39,7 +38,7 @@ def grading(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(kinds._kinds, KIND.value, KIND)
 
 
-def graded(people: Any, *, by: Any, judge: str = "owl") -> Study:
+def graded(people, *, by, judge: str = "owl") -> Study:
     """Four summaries of two subtopics; the second person differs in two of ten labels."""
     study = make_linking_study(
         haystack=make_haystack(), annotators=people, researcher=by, people_per_item=len(people)
@@ -66,7 +65,7 @@ def _finish(task: LabelTask, *, active_ms: int) -> None:
     )
 
 
-def _label(task: LabelTask, insight: Any, level: str, *, at: int, **more: Any) -> CoverageLabel:
+def _label(task: LabelTask, insight, level: str, *, at: int, **more) -> CoverageLabel:
     said = {"coverage": level, "is_linked": level != "none", "lines": [3] if level != "none" else []}
     row = {"is_complete": True, "is_unsure": at % 5 == 0, "op_id": f"op-{at}", "made_at": NOW} | said | more
     return CoverageLabel.objects.create(
@@ -88,7 +87,7 @@ def url(study: Study, name: str = "") -> str:
 
 
 def test_its_page_shows_people_judges_and_how_each_person_worked(
-    ada: Any, as_ada: Any, ben: Any, cleo: Any, django_assert_max_num_queries: Any
+    ada, as_ada, ben, cleo, django_assert_max_num_queries
 ) -> None:
     study = graded((ben, cleo), by=ada)
     assert kind_named("grading").results_page == "annotation:study-figures"
@@ -120,9 +119,7 @@ def test_its_page_shows_people_judges_and_how_each_person_worked(
     assert sum(given["Cleo"].value(level) for level in LEVELS) == n
 
 
-def test_its_figures_are_files_under_pseudonyms_and_in_the_archive(
-    ada: Any, as_ada: Any, ben: Any, cleo: Any
-) -> None:
+def test_its_figures_are_files_under_pseudonyms_and_in_the_archive(ada, as_ada, ben, cleo) -> None:
     study = graded((ben, cleo), by=ada)
     plain = as_ada.get(url(study, "figures.json")).json()
     people = plain["questions"]["grade"]["people"]
@@ -162,13 +159,11 @@ def test_its_figures_are_files_under_pseudonyms_and_in_the_archive(
     assert "figures.csv" in sheet
 
 
-def _rows(answer: Any) -> list[dict[str, str]]:
+def _rows(answer) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(answer.getvalue().decode().lstrip("\ufeff"))))
 
 
-def test_card_headline_and_console_follow(
-    ada: Any, as_ada: Any, ben: Any, cleo: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_card_headline_and_console_follow(ada, as_ada, ben, cleo, monkeypatch: pytest.MonkeyPatch) -> None:
     study = graded((ben, cleo), by=ada)
     headline = HEADLINE.compute(OfStudy(study.pk))
     assert (headline.n_people, headline.n_judges) == (2, 1)
@@ -190,7 +185,7 @@ def test_card_headline_and_console_follow(
         call_command("report", "results", "--study", "Grades")
 
 
-def test_without_judges_people_are_drawn_in_pairs(ada: Any, as_ada: Any, ben: Any, cleo: Any, dot: Any) -> None:
+def test_without_judges_people_are_drawn_in_pairs(ada, as_ada, ben, cleo, dot) -> None:
     study = graded((ben, cleo, dot), by=ada, judge="")
     sheet = as_ada.get(url(study)).context["sheet"]
     assert [chart.name for chart in sheet.charts] == ["grade-each-pair", "doubt-each-pair"]
@@ -200,7 +195,7 @@ def test_without_judges_people_are_drawn_in_pairs(ada: Any, as_ada: Any, ben: An
     assert chart.title == "Agreement of annotators"
 
 
-def test_before_the_first_answer_the_page_says_so(ada: Any, as_ada: Any, ben: Any) -> None:
+def test_before_the_first_answer_the_page_says_so(ada, as_ada, ben) -> None:
     study = make_linking_study(haystack=make_haystack(), annotators=[ben], researcher=ada)
     Study.objects.filter(pk=study.pk).update(kind=KIND.value)
     assert b"There are no answers yet" in as_ada.get(url(study)).content
@@ -216,7 +211,7 @@ def test_results_of_labels_need_either_tables_or_questions() -> None:
 
 
 def test_an_archive_waits_for_figures_that_a_worker_computes(
-    ada: Any, as_ada: Any, ben: Any, cleo: Any, settings: Any, monkeypatch: pytest.MonkeyPatch
+    ada, as_ada, ben, cleo, settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address = reverse("annotation:study-archive-file", args=[graded((ben, cleo), by=ada).uid])
     settings.RESULTS_AT_ONCE = False
@@ -230,10 +225,8 @@ def test_an_archive_waits_for_figures_that_a_worker_computes(
     assert as_ada.get(address).status_code == 200
 
 
-def test_an_archive_says_why_there_are_no_figures(
-    ada: Any, as_ada: Any, ben: Any, cleo: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def cannot(self: Any, study: Study) -> Any:
+def test_an_archive_says_why_there_are_no_figures(ada, as_ada, ben, cleo, monkeypatch: pytest.MonkeyPatch) -> None:
+    def cannot(self, study: Study):
         raise CannotCompute("The scale was changed.")
 
     study = graded((ben, cleo), by=ada)

@@ -9,7 +9,6 @@ import tomllib
 from decimal import Decimal
 from html import unescape
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -34,7 +33,7 @@ from tests.makers import NOW, annotator_of, give_consent, label_task, label_url,
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_first_task_of_any_kind_leads_to_three_or_more_explained_answers_and_then_opens(
-    kind: str, ben: Any, as_ben: Any, cleo: Any
+    kind: str, ben, as_ben, cleo
 ) -> None:
     study = make_study(kind, ben, cleo)
     task = label_task(study, ben)
@@ -54,7 +53,7 @@ def test_the_first_task_of_any_kind_leads_to_three_or_more_explained_answers_and
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_wrong_answer_is_told_with_the_expected_one_and_its_reason_and_the_first_counts(
-    kind: str, ben: Any, as_ben: Any, cleo: Any
+    kind: str, ben, as_ben, cleo
 ) -> None:
     study = make_study(kind, ben, cleo)
     [wrong, *_] = right_answers(study, 1, is_right=False)
@@ -68,9 +67,7 @@ def test_a_wrong_answer_is_told_with_the_expected_one_and_its_reason_and_the_fir
     assert not any(row.is_right for row in Trial.objects.get().answers.all())
 
 
-def test_it_works_by_plain_forms_and_shows_after_reloading_what_was_answered(
-    ben: Any, as_ben: Any, cleo: Any
-) -> None:
+def test_it_works_by_plain_forms_and_shows_after_reloading_what_was_answered(ben, as_ben, cleo) -> None:
     study = make_study("validation", ben, cleo)
     page = as_ben.get(address(study, 1)).content.decode()
     assert f'action="{address(study, 1, "choice")}"' in page
@@ -83,7 +80,7 @@ def test_it_works_by_plain_forms_and_shows_after_reloading_what_was_answered(
 
 
 def test_too_few_right_answers_lead_to_another_try_with_other_examples_and_then_to_a_kind_end(
-    ben: Any, as_ben: Any, cleo: Any, ada: Any, as_ada: Any
+    ben, as_ben, cleo, ada, as_ada
 ) -> None:
     study = make_study("validation", ben, cleo, share="0.6")
     study.researchers.add(ada)
@@ -119,9 +116,7 @@ def test_too_few_right_answers_lead_to_another_try_with_other_examples_and_then_
     assert as_ben.get(label_url("label-task", task)).status_code == 200
 
 
-def test_where_no_share_is_asked_mistakes_are_told_and_one_tries_again_or_goes_on(
-    ben: Any, as_ben: Any, cleo: Any
-) -> None:
+def test_where_no_share_is_asked_mistakes_are_told_and_one_tries_again_or_goes_on(ben, as_ben, cleo) -> None:
     study = make_study("validation", ben, cleo)
     task, again = label_task(study, ben), reverse("annotation:trial-again", args=[study.uid])
     answer_all(as_ben, study, is_right=False)
@@ -143,9 +138,7 @@ def test_where_no_share_is_asked_mistakes_are_told_and_one_tries_again_or_goes_o
 
 
 @pytest.mark.parametrize("rate", [0, 25])
-def test_the_end_of_a_trial_says_that_time_is_paid_only_where_it_is(
-    rate: int, ben: Any, as_ben: Any, cleo: Any
-) -> None:
+def test_the_end_of_a_trial_says_that_time_is_paid_only_where_it_is(rate: int, ben, as_ben, cleo) -> None:
     study = make_study("validation", ben, cleo)
     study.hourly_rate = Decimal(rate)
     study.save()
@@ -155,7 +148,7 @@ def test_the_end_of_a_trial_says_that_time_is_paid_only_where_it_is(
     assert ("From here on your time is paid." in end) == (rate > 0)
 
 
-def test_nothing_is_stored_on_a_task_before_the_trial_is_passed(ben: Any, as_ben: Any, cleo: Any) -> None:
+def test_nothing_is_stored_on_a_task_before_the_trial_is_passed(ben, as_ben, cleo) -> None:
     task = label_task(make_study("validation", ben, cleo), ben)
     response = as_ben.post(label_url("label-choice", task), {"answer": "yes"}, headers=JSON)
     assert (response.status_code, response.json()["code"]) == (409, "trial_first")
@@ -163,17 +156,13 @@ def test_nothing_is_stored_on_a_task_before_the_trial_is_passed(ben: Any, as_ben
     assert not LabelTask.objects.exclude(begun_at=None).exists()
 
 
-def test_whoever_was_at_work_before_the_study_had_a_trial_goes_on(
-    ben: Any, as_ben: Any, cleo: Any, now: Any
-) -> None:
+def test_whoever_was_at_work_before_the_study_had_a_trial_goes_on(ben, as_ben, cleo, now) -> None:
     study = make_study("validation", ben, cleo)
     study.label_tasks.filter(pk=label_task(study, ben).pk).update(begun_at=now)
     assert as_ben.get(label_url("label-task", label_task(study, ben, position=2))).status_code == 200
 
 
-def test_a_trial_is_only_for_members_of_an_open_study_that_has_one(
-    ben: Any, as_ben: Any, cleo: Any, dot: Any, login: Any
-) -> None:
+def test_a_trial_is_only_for_members_of_an_open_study_that_has_one(ben, as_ben, cleo, dot, login) -> None:
     study = make_study("validation", ben, cleo)
     for number, act in ((0, ""), (1, "")):
         assert login(dot).get(address(study, number, act)).status_code in {403, 404}
@@ -224,7 +213,7 @@ def runs_of(text: str) -> set[str]:
 
 
 def test_answers_of_the_trial_are_no_labels_no_time_and_no_cost_and_are_named_training_in_the_archive(
-    ben: Any, as_ben: Any, cleo: Any, as_cleo: Any, ada: Any, as_ada: Any
+    ben, as_ben, cleo, as_cleo, ada, as_ada
 ) -> None:
     study = make_study("validation", ben, cleo)
     study.researchers.add(ada)
@@ -252,7 +241,7 @@ def test_answers_of_the_trial_are_no_labels_no_time_and_no_cost_and_are_named_tr
 
 
 def test_somebody_of_a_panel_who_does_not_pass_gets_the_code_of_those_screened_out(
-    ada: Any, now: Any, client: Client
+    ada, now, client: Client
 ) -> None:
     study = make_linking_study(researcher=ada)
     study.has_trial, study.trial_pass_share, study.trial_tries = True, Decimal(1), 1
@@ -271,9 +260,7 @@ def test_somebody_of_a_panel_who_does_not_pass_gets_the_code_of_those_screened_o
     assert (person.label, person.may_be_freed) == ("trial not passed", True)
 
 
-def test_researchers_see_how_people_get_better_by_try_and_over_the_course(
-    ada: Any, as_ada: Any, ben: Any, as_ben: Any, cleo: Any
-) -> None:
+def test_researchers_see_how_people_get_better_by_try_and_over_the_course(ada, as_ada, ben, as_ben, cleo) -> None:
     study = make_study("verification", ben, cleo, share="1")
     study.researchers.add(ada)
     page = reverse("annotation:study-learning", args=[study.uid])

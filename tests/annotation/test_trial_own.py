@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -28,14 +27,14 @@ why = "Das steht in der zweiten Hälfte."
 """
 
 
-def save_own(client: Client, study: Study, body: str, replaces: str = "", **files: Any) -> Any:
+def save_own(client: Client, study: Study, body: str, replaces: str = "", **files):
     page = reverse("annotation:trial-examples", args=[study.uid])
     return client.post(page, {"body": body, "replaces": replaces, **files})
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_built_in_examples_are_a_file_that_a_study_could_bring_and_none_is_an_item(
-    kind: str, ben: Any, cleo: Any, ada: Any, as_ada: Any
+    kind: str, ben, cleo, ada, as_ada
 ) -> None:
     study, trial = make_study(kind, ben, cleo), kind_of(kind)
     study.researchers.add(ada)
@@ -58,7 +57,7 @@ def test_built_in_examples_are_a_file_that_a_study_could_bring_and_none_is_an_it
 
 
 def test_examples_of_its_own_come_first_or_instead_and_a_try_keeps_those_that_it_began_with(
-    ben: Any, as_ben: Any, cleo: Any, as_cleo: Any, ada: Any, as_ada: Any
+    ben, as_ben, cleo, as_cleo, ada, as_ada
 ) -> None:
     study = make_study("validation", ben, cleo, share="1")
     study.researchers.add(ada)
@@ -83,7 +82,7 @@ def test_examples_of_its_own_come_first_or_instead_and_a_try_keeps_those_that_it
 
 
 def test_an_example_that_becomes_an_item_is_left_out_of_new_tries_and_the_researcher_is_told(
-    ben: Any, as_ben: Any, cleo: Any, as_cleo: Any, ada: Any, as_ada: Any
+    ben, as_ben, cleo, as_cleo, ada, as_ada
 ) -> None:
     study = make_study("validation", ben, cleo)
     study.researchers.add(ada)

@@ -8,7 +8,6 @@ import json
 import re
 from collections import Counter
 from html import unescape
-from typing import Any
 
 import pytest
 from django.db import IntegrityError, transaction
@@ -61,7 +60,7 @@ def make_judged(
     return judge
 
 
-def make(people: Any, judge: Judge, *, n: int = 12, by: Any = None, **plan: Any) -> Study:
+def make(people, judge: Judge, *, n: int = 12, by=None, **plan) -> Study:
     study = items.create_study(
         details=Details(name=f"Validate {Study.objects.count()}"),
         plan=ValidationPlan(judge=judge, **plan),
@@ -77,19 +76,17 @@ def make(people: Any, judge: Judge, *, n: int = 12, by: Any = None, **plan: Any)
     return lifecycle.open_study(study=study, by=by, now=NOW)
 
 
-def first(study: Study, person: Any) -> LabelTask:
+def first(study: Study, person) -> LabelTask:
     return study.label_tasks.filter(annotator__user=person).order_by("position")[0]
 
 
-def say(task: LabelTask, answer: str, *, op: str = "", **values: Any) -> Any:
+def say(task: LabelTask, answer: str, *, op: str = "", **values):
     tasks = LabelTask.objects.filter(pk=task.pk)
     given = PairAnswer(answer, **values)
     return recording.record(kind=PAIR, tasks=tasks, answer=given, op_id=op or f"op-{answer}", now=NOW)
 
 
-def test_a_sample_has_each_answer_in_its_share_and_goes_to_two_people_by_whole_responses(
-    ben: Any, cleo: Any, dot: Any
-) -> None:
+def test_a_sample_has_each_answer_in_its_share_and_goes_to_two_people_by_whole_responses(ben, cleo, dot) -> None:
     judge = make_judged()
     study = make([ben, cleo, dot], judge, n=24)
     drawn = Counter(
@@ -112,7 +109,7 @@ def test_a_sample_has_each_answer_in_its_share_and_goes_to_two_people_by_whole_r
     )
 
 
-def test_more_verdicts_are_drawn_once_and_a_judge_without_any_makes_no_study(ben: Any, cleo: Any) -> None:
+def test_more_verdicts_are_drawn_once_and_a_judge_without_any_makes_no_study(ben, cleo) -> None:
     study = make([ben, cleo], make_judged(n=2), n=10)
     assert items.add_pairs(study=study, n=100, by=None, now=NOW) == 6
     assert items.add_pairs(study=study, n=100, by=None, now=NOW) == 0
@@ -128,14 +125,14 @@ def test_more_verdicts_are_drawn_once_and_a_judge_without_any_makes_no_study(ben
     ("answer", "snippet"),
     [("perhaps", None), ("yes", (5, 5)), ("yes", (9, 4)), ("yes", (0, len(TEXT) + 1)), ("yes", (-1, 3))],
 )
-def test_what_is_no_answer_is_refused(ben: Any, answer: str, snippet: Any) -> None:
+def test_what_is_no_answer_is_refused(ben, answer: str, snippet) -> None:
     task = first(make([ben], make_judged()), ben)
     with pytest.raises(TaskRefused):
         say(task, answer, snippet=snippet)
     assert not EntailmentLabel.objects.exists()
 
 
-def test_the_database_takes_one_current_answer_and_ordered_passages(ben: Any) -> None:
+def test_the_database_takes_one_current_answer_and_ordered_passages(ben) -> None:
     say(first(make([ben], make_judged()), ben), "yes")
     row = EntailmentLabel.objects.get()
     for changes in ({"op_id": "other"}, {"is_current": False, "op_id": "b", "snippet_start": 4, "snippet_end": 4}):
@@ -148,7 +145,7 @@ def test_the_database_takes_one_current_answer_and_ordered_passages(ben: Any) ->
     assert row.is_current
 
 
-def test_the_page_is_blind_unless_the_study_shows_the_verdict(ben: Any, as_ben: Any, cleo: Any) -> None:
+def test_the_page_is_blind_unless_the_study_shows_the_verdict(ben, as_ben, cleo) -> None:
     judge = make_judged(name="Judge Dread")
     study = make([ben, cleo], judge)
     for task in study.label_tasks.filter(annotator__user=ben):
@@ -180,7 +177,7 @@ def test_the_page_is_blind_unless_the_study_shows_the_verdict(ben: Any, as_ben: 
     assert results_of(shown).is_shown
 
 
-def test_a_response_is_shown_as_the_markdown_it_is_and_keeps_its_places(ben: Any, as_ben: Any) -> None:
+def test_a_response_is_shown_as_the_markdown_it_is_and_keeps_its_places(ben, as_ben) -> None:
     task = first(make([ben], make_judged()), ben)
     text = "## Cranes\n- A **tall <b> crane** and 2 ** 3\n**open"
     Response.objects.filter(pk=task.item.response_id).update(text=text)
@@ -197,7 +194,7 @@ def test_a_response_is_shown_as_the_markdown_it_is_and_keeps_its_places(ben: Any
     assert "2 ** 3\n**open" in box
 
 
-def test_choices_come_by_script_and_by_plain_form(ben: Any, as_ben: Any, as_cleo: Any) -> None:
+def test_choices_come_by_script_and_by_plain_form(ben, as_ben, as_cleo) -> None:
     task = first(make([ben], make_judged()), ben)
     url = label_url("label-choice", task)
     plain = as_ben.post(url, {"answer": "neutral", "start": "", "end": "", "unsure": "1"})
@@ -219,15 +216,13 @@ def test_choices_come_by_script_and_by_plain_form(ben: Any, as_ben: Any, as_cleo
     assert as_cleo.post(url, {"answer": "no"}, headers=json_answer).status_code == 404
 
 
-def test_the_task_page_takes_the_same_queries_whatever_the_size(ben: Any, as_ben: Any) -> None:
+def test_the_task_page_takes_the_same_queries_whatever_the_size(ben, as_ben) -> None:
     small, large = make([ben], make_judged(n=1)), make([ben], make_judged(n=12, name="wide"), n=90)
     few, many = (cost_of(as_ben, label_url("label-task", first(study, ben))) for study in (small, large))
     assert few == many <= 16
 
 
-def test_figures_compare_the_judge_with_each_person_and_people_with_each_other(
-    ada: Any, ben: Any, cleo: Any
-) -> None:
+def test_figures_compare_the_judge_with_each_person_and_people_with_each_other(ada, ben, cleo) -> None:
     judge = make_judged()
     study = make([ben, cleo], judge, n=12, by=ada)
     for item in study.label_items.all():
@@ -253,7 +248,7 @@ def test_figures_compare_the_judge_with_each_person_and_people_with_each_other(
     assert "12 of 12 sampled verdicts answered" in output_of("report", "validation", "--study", study.name)
 
 
-def test_researchers_set_up_follow_and_download(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
+def test_researchers_set_up_follow_and_download(ada, as_ada, ben, cleo) -> None:
     new = reverse("annotation:study-create", args=["validation"])
     assert b"No judge has verdicts on responses yet" in as_ada.get(new).content
     judge = make_judged()

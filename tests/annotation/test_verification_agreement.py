@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.management import CommandError
@@ -23,11 +22,11 @@ PEOPLE = ("anna", "bert", "cora")
 MARKS = {"Y": "yes", "X": "no", "F": "agree", "P": "neutral", "N": "disagree"}
 
 
-def report(*args: Any) -> Any:
+def report(*args):
     return json_of("report", "agreement", *args)
 
 
-def import_labels(path: Path, *args: str, study: str = "Elsewhere") -> Any:
+def import_labels(path: Path, *args: str, study: str = "Elsewhere"):
     return json_of("import_labels", path, "--study", study, *args)
 
 

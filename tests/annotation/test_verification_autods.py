@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import pytest
 from django.urls import reverse
@@ -20,7 +18,7 @@ SCORES = [0.9, 0.8, 0.3, 0.75, None, 0.1]
 
 
 @pytest.fixture
-def study(ada: Any) -> Study:
+def study(ada) -> Study:
     made = make_verification_study(
         annotators=("anna", "bert"), questions=make_questions(3, autods=SCORES), for_all=True, researcher=ada
     )
@@ -62,7 +60,7 @@ def test_the_curve_is_what_the_figures_at_each_threshold_say(rows: list[tuple[fl
             assert curve[name][4 * at] == pytest.approx(getattr(figures, name).value), (name, step)
 
 
-def test_the_page_has_each_rate_by_its_name_and_three_charts(study: Study, as_ada: Any) -> None:
+def test_the_page_has_each_rate_by_its_name_and_three_charts(study: Study, as_ada) -> None:
     url = reverse("annotation:verification-autods", args=[study.uid])
     text = as_ada.get(url, {"threshold": "0.7"}).content.decode()
     for title in autods.TITLES.values():
@@ -75,7 +73,7 @@ def test_the_page_has_each_rate_by_its_name_and_three_charts(study: Study, as_ad
 
 
 @pytest.mark.parametrize("name", ["histogram.svg", "cdf.png", "rates.pdf", "figures.json"])
-def test_every_chart_downloads_as_a_file(study: Study, as_ada: Any, name: str) -> None:
+def test_every_chart_downloads_as_a_file(study: Study, as_ada, name: str) -> None:
     response = as_ada.get(reverse("annotation:verification-autods-file", args=[study.uid, name]))
     assert response.status_code == 200
     if name.endswith("json"):
@@ -86,7 +84,7 @@ def test_every_chart_downloads_as_a_file(study: Study, as_ada: Any, name: str) -
 
 
 @pytest.mark.parametrize("name", ["histogram.svg", "cdf.svg", "rates.svg", "figures.json"])
-def test_scores_without_any_answer_are_shown_without_rates(ada: Any, as_ada: Any, name: str) -> None:
+def test_scores_without_any_answer_are_shown_without_rates(ada, as_ada, name: str) -> None:
     made = make_verification_study(annotators=("anna",), questions=make_questions(1, autods=[0.9]), researcher=ada)
     text = as_ada.get(reverse("annotation:verification-autods", args=[made.uid])).content.decode()
     assert "2 of 2 key points have a score" in text
@@ -96,7 +94,7 @@ def test_scores_without_any_answer_are_shown_without_rates(ada: Any, as_ada: Any
         assert set(response.json()["curves"]["mean"]["false_discovery_rate"]) == {None}
 
 
-def test_without_scores_there_is_a_reason_and_no_file(ada: Any, as_ada: Any) -> None:
+def test_without_scores_there_is_a_reason_and_no_file(ada, as_ada) -> None:
     made = make_verification_study(annotators=("anna",), questions=make_questions(1), researcher=ada)
     say_all(made, ["A", "A"])
     assert autods.autods(collect(made), threshold=0.5) is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from typing import Any
 
 import numpy as np
 import pytest
@@ -61,7 +60,7 @@ def test_people_without_a_label_here_are_in_no_set() -> None:
 
 
 @pytest.fixture
-def study(ada: Any) -> Study:
+def study(ada) -> Study:
     """Six questions for everyone; cora goes her own way."""
     made = make_verification_study(
         annotators=("anna", "bert", "cora"), questions=make_questions(6), n_control=6, researcher=ada
@@ -70,7 +69,7 @@ def study(ada: Any) -> Study:
     return made
 
 
-def test_the_page_ranks_warns_and_leads_to_the_dataset(study: Study, as_ada: Any) -> None:
+def test_the_page_ranks_warns_and_leads_to_the_dataset(study: Study, as_ada) -> None:
     text = as_ada.get(reverse("annotation:verification-choosing", args=[study.uid])).content.decode()
     assert text.index("anna, bert</a></th>") < text.index("anna, bert, cora</a></th>")
     assert "Report the held-out half" in text
@@ -83,7 +82,7 @@ def test_the_page_ranks_warns_and_leads_to_the_dataset(study: Study, as_ada: Any
     assert other.status_code == 200
 
 
-def test_the_agreement_page_shows_q_for_each_task_and_its_files_hold_pseudonyms(study: Study, as_ada: Any) -> None:
+def test_the_agreement_page_shows_q_for_each_task_and_its_files_hold_pseudonyms(study: Study, as_ada) -> None:
     url = reverse("annotation:study-figures", args=[study.uid])
     text = as_ada.get(url).content.decode()
     assert [text.count(f"q = {q}</span>") for q in (2, 3)] == [2, 1]
@@ -100,7 +99,7 @@ def test_the_agreement_page_shows_q_for_each_task_and_its_files_hold_pseudonyms(
     assert told["tasks"]["grounded"]["pairs"][0]["percent"] == 1
 
 
-def test_figures_on_items_that_served_to_choose_carry_a_badge(study: Study, ada: Any, as_ada: Any) -> None:
+def test_figures_on_items_that_served_to_choose_carry_a_badge(study: Study, ada, as_ada) -> None:
     words = "also chosen on"
     url = reverse("annotation:study-figures", args=[study.uid])
     anna = str(study.memberships.get(number=1).annotator.uid)
@@ -112,7 +111,7 @@ def test_figures_on_items_that_served_to_choose_carry_a_badge(study: Study, ada:
     assert "?seed=9" in text
 
 
-def test_labels_of_external_study_have_the_same_page(as_ada: Any, db: None) -> None:
+def test_labels_of_external_study_have_the_same_page(as_ada, db: None) -> None:
     made = Study.objects.create(
         name="Elsewhere", kind="external", state="closed", categories=list(POINT_CATEGORIES), created_at=NOW
     )
@@ -143,7 +142,7 @@ def test_labels_of_external_study_have_the_same_page(as_ada: Any, db: None) -> N
     ],
 )
 def test_old_addresses_lead_to_the_new_ones_with_what_was_chosen(
-    study: Study, old: str, new: str, as_ada: Any, login: Any
+    study: Study, old: str, new: str, as_ada, login
 ) -> None:
     address = f"/studies/{study.uid}/points/{old}?scope=all&threshold=0.4"
     answer = as_ada.get(address)
@@ -152,7 +151,7 @@ def test_old_addresses_lead_to_the_new_ones_with_what_was_chosen(
     assert login(make_user("fay", "researcher")).get(address).status_code == 404
 
 
-def test_files_of_sets_hold_pseudonyms_and_the_half_held_out(study: Study, as_ada: Any) -> None:
+def test_files_of_sets_hold_pseudonyms_and_the_half_held_out(study: Study, as_ada) -> None:
     address = reverse("annotation:verification-choosing-file", args=[study.uid, "figures.json"])
     rows = as_ada.get(address, {"task": "keep"}).json()["tables"]["sets"]
     assert [row["place"] for row in rows] == [1, 2, 3, 4]

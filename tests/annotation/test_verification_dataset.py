@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from typing import Any
 
 import numpy as np
 import pytest
@@ -27,7 +26,7 @@ ROWS = ["AAA", "AAD", "Axx", "A.x", "...", "NNN"]
 
 
 @pytest.fixture
-def study(ada: Any) -> Study:
+def study(ada) -> Study:
     """Three questions of two points; answers as in ROWS."""
     made = make_verification_study(
         annotators=PEOPLE, questions=make_questions(3, autods=[0.9, 0.4]), for_all=True, researcher=ada
@@ -71,7 +70,7 @@ def test_a_threshold_leaves_out_what_scores_less_and_keeps_what_has_no_score(stu
     assert datasets.build(table, choice).overall().n_kept == 4
 
 
-def test_adjudications_decide_under_their_rule_alone_and_never_enter_agreement(study: Study, ada: Any) -> None:
+def test_adjudications_decide_under_their_rule_alone_and_never_enter_agreement(study: Study, ada) -> None:
     point = study.label_items.order_by("pk")[1].key_point
     before = collect(study)
     how = {"study": study, "key_point": point, "by": ada, "now": NOW}
@@ -138,7 +137,7 @@ def test_the_arrays_decide_as_the_rules_do_one_by_one() -> None:
     assert Outcome.UNLABELLED in pure
 
 
-def test_a_choice_is_a_version_and_labels_of_the_others_stay(study: Study, ada: Any) -> None:
+def test_a_choice_is_a_version_and_labels_of_the_others_stay(study: Study, ada) -> None:
     n = study.pointlabels.count()
     version = datasets.choose(
         study=study, annotators=keys(study, "anna", "bert"), note="they agree", selection_seed=4, by=ada, now=NOW
@@ -156,9 +155,7 @@ def test_a_choice_is_a_version_and_labels_of_the_others_stay(study: Study, ada: 
     assert DatasetVersion.objects.count() == 1
 
 
-def test_the_page_tries_a_choice_without_recording_it_and_records_it_when_asked(
-    study: Study, ada: Any, as_ada: Any
-) -> None:
+def test_the_page_tries_a_choice_without_recording_it_and_records_it_when_asked(study: Study, ada, as_ada) -> None:
     here = reverse("annotation:verification-dataset", args=[study.uid])
     assert "1 / 5" in as_ada.get(here).content.decode()
     both = keys(study, "anna", "bert")
@@ -179,7 +176,7 @@ def test_the_page_tries_a_choice_without_recording_it_and_records_it_when_asked(
     assert as_ada.get(here, {"annotators": both, "rule": "sometimes"}).status_code == 422
 
 
-def test_the_page_and_the_command_write_the_same_bytes(study: Study, as_ada: Any, tmp_path: Any) -> None:
+def test_the_page_and_the_command_write_the_same_bytes(study: Study, as_ada, tmp_path) -> None:
     from django.core.management import call_command
 
     call_command("export_dataset", "long2rag", "--study", study.name, "--out", str(tmp_path / "x.jsonl"))
@@ -188,7 +185,7 @@ def test_the_page_and_the_command_write_the_same_bytes(study: Study, as_ada: Any
 
 
 @pytest.mark.django_db
-def test_the_pages_of_an_empty_study_say_what_comes_next(ada: Any, as_ada: Any) -> None:
+def test_the_pages_of_an_empty_study_say_what_comes_next(ada, as_ada) -> None:
     empty = make_verification_study(questions=make_questions(1), annotators=(), researcher=ada)
     for name, words in (
         ("verification-dataset", "No labels yet"),
@@ -202,13 +199,13 @@ def test_the_pages_of_an_empty_study_say_what_comes_next(ada: Any, as_ada: Any) 
         assert (response.status_code, words in response.content.decode()) == (200, True), name
 
 
-def test_a_study_on_two_question_sets_with_the_same_keys_has_its_files(ada: Any, as_ada: Any) -> None:
+def test_a_study_on_two_question_sets_with_the_same_keys_has_its_files(ada, as_ada) -> None:
     questions = [*make_questions(2), *make_questions(2, dataset="bridges")]
     study = make_verification_study(questions=questions, annotators=["anna"], researcher=ada, for_all=True)
     say_all(study, ["A"] * 8)
     page = reverse("annotation:verification-dataset", args=[study.uid])
 
-    def file(name: str, **query: str) -> Any:
+    def file(name: str, **query: str):
         address = reverse("annotation:verification-dataset-file", args=[study.uid, name])
         return as_ada.get(address, query)
 

@@ -21,7 +21,7 @@ from tests.running import json_of, output_of
 PEOPLE = ("anna", "bert", "cora")
 
 
-def export(study: Study, out: Path, *args: Any) -> list[Any]:
+def export(study: Study, out: Path, *args) -> list[Any]:
     output_of("export_dataset", "long2rag", "--study", study.name, "--out", out, *args)
     return [json.loads(line) for line in out.read_text().splitlines()] if out.suffix == ".jsonl" else []
 
@@ -84,7 +84,7 @@ def test_where_everything_is_kept_the_study_gives_what_was_imported(tmp_path: Pa
     assert out.read_bytes() == source.read_bytes()
 
 
-def test_a_chosen_version_decides_and_older_ones_can_be_had(study: Study, tmp_path: Path, ada: Any) -> None:
+def test_a_chosen_version_decides_and_older_ones_can_be_had(study: Study, tmp_path: Path, ada) -> None:
     who = {member.annotator.label: str(member.annotator.uid) for member in study.memberships.all()}
     how = {"study": study, "by": ada, "now": NOW}
     datasets.choose(annotators=[who["anna"], who["bert"]], **how)

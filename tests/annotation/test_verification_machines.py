@@ -50,7 +50,7 @@ def judge_says(judge: Judge, study: Study, answers: Sequence[str]) -> None:
 
 
 @pytest.fixture
-def study(ada: Any) -> Study:
+def study(ada) -> Study:
     """Six key points of three questions by two people, with scores."""
     made = make_verification_study(
         annotators=("anna", "bert"), questions=make_questions(3, autods=SCORES), for_all=True, researcher=ada
@@ -119,7 +119,7 @@ def test_scores_of_each_judge_are_rows_of_their_own_and_the_newest_counts(study:
     assert found["AutoDS by sparrow ≥ 0.7"] == [0, 0, 1, 0, -1, 1]
 
 
-def test_the_page_and_its_files_show_machines_beside_people(study: Study, as_ada: Any) -> None:
+def test_the_page_and_its_files_show_machines_beside_people(study: Study, as_ada) -> None:
     judge_says(make_judge("<b>sparrow</b>", kind="openai"), study, ["A", "x", "D", "?", "N", "."])
     url = reverse("annotation:study-figures", args=[study.uid])
     shown = flat(as_ada.get(url, {"scope": "all"}).text)
@@ -140,7 +140,7 @@ def test_the_page_and_its_files_show_machines_beside_people(study: Study, as_ada
     assert "keep-machines,AutoDS ≥ 0.7,randolph_kappa," in text
 
 
-def test_without_machines_there_is_no_table(ada: Any, as_ada: Any) -> None:
+def test_without_machines_there_is_no_table(ada, as_ada) -> None:
     made = make_verification_study(annotators=("anna", "bert"), questions=make_questions(1), researcher=ada)
     say_all(made, ["AA", "AN"])
     assert report(made, "keep") == {}
@@ -148,7 +148,7 @@ def test_without_machines_there_is_no_table(ada: Any, as_ada: Any) -> None:
     assert "Against people" not in as_ada.get(url).text
 
 
-def test_the_autods_page_shows_the_scores_of_the_judge_that_is_chosen(study: Study, as_ada: Any) -> None:
+def test_the_autods_page_shows_the_scores_of_the_judge_that_is_chosen(study: Study, as_ada) -> None:
     judge = make_judge("tern", kind="openai")
     point = study.label_items.order_by("pk")[0].key_point
     AutodsScore.objects.create(judge=judge, key_point=point, value=0.2, created_at=NOW)
@@ -166,7 +166,7 @@ def test_the_autods_page_shows_the_scores_of_the_judge_that_is_chosen(study: Stu
 
 
 @pytest.fixture
-def server(settings: Any) -> Iterator[FakeServer]:
+def server(settings) -> Iterator[FakeServer]:
     with serving() as running:
         settings.OPENAI_BASE_URLS = [running.address]
         yield running
@@ -189,7 +189,7 @@ def test_a_model_is_run_on_a_studys_key_points_from_the_command_line(study: Stud
 
 @pytest.mark.every_database
 def test_a_model_is_run_on_a_studys_key_points_from_the_browser(
-    study: Study, ada: Any, as_ada: Any, as_ben: Any, login: Any, server: FakeServer
+    study: Study, ada, as_ada, as_ben, login, server: FakeServer
 ) -> None:
     url = reverse("annotation:verification-machine-run", args=[study.uid])
     assert "There is no model judge yet" in as_ada.get(url).text

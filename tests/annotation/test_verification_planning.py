@@ -6,7 +6,6 @@ import time
 from collections import Counter, defaultdict
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, example, given, settings
@@ -28,7 +27,7 @@ from tests.makers_verification import make_questions
 pytestmark = pytest.mark.django_db
 
 
-def make(people: Any, questions: Any, now: datetime, *, by: Any = None, **plan: Any) -> Study:
+def make(people, questions, now: datetime, *, by=None, **plan) -> Study:
     study = items.create_study(
         details=Details(name=f"Verify {Study.objects.count()}"),
         plan=VerificationPlan(**plan),
@@ -53,16 +52,14 @@ def holdings(study: Study) -> dict[int, set[int]]:
     return found
 
 
-def begin(study: Study, person: Any, now: datetime, *, at: int = 0) -> LabelTask:
+def begin(study: Study, person, now: datetime, *, at: int = 0) -> LabelTask:
     task: LabelTask = study.label_tasks.filter(annotator__user=person).order_by("position")[at]
     own = OwnTask(person.pk, task.uid)
     record(kind=POINT, tasks=own, answer=Judgments("no"), op_id=str(task.uid), now=now)
     return task
 
 
-def test_everyone_gets_the_control_group_and_the_rest_is_shared(
-    ada: Any, ben: Any, cleo: Any, now: datetime
-) -> None:
+def test_everyone_gets_the_control_group_and_the_rest_is_shared(ada, ben, cleo, now: datetime) -> None:
     study = make([ben, cleo], make_questions(20, n_points=3), now, by=ada)
     held = holdings(study)
     control = {item.question_id for item in study.label_items.filter(is_overlap=True)}
@@ -80,13 +77,13 @@ def test_everyone_gets_the_control_group_and_the_rest_is_shared(
         assert len({tuple(row[1] for row in rows[at : at + 3]) for at in range(0, 33, 3)}) == 11
 
 
-def test_control_questions_stand_anywhere_in_the_order(ben: Any, cleo: Any, dot: Any, now: datetime) -> None:
+def test_control_questions_stand_anywhere_in_the_order(ben, cleo, dot, now: datetime) -> None:
     study = make([ben, cleo, dot], make_questions(30, n_points=1), now, control_share=Decimal("0.3"))
     places = study.label_tasks.filter(item__is_overlap=True).values_list("position", flat=True)
     assert min(places) < 5 < 11 < max(places)
 
 
-def test_what_somebody_left_unfinished_goes_whole_to_somebody_else(ben: Any, cleo: Any, now: datetime) -> None:
+def test_what_somebody_left_unfinished_goes_whole_to_somebody_else(ben, cleo, now: datetime) -> None:
     study = make([ben, cleo], make_questions(10, n_points=3), now, control_share=Decimal(0))
     task = begin(study, ben, now)
     members.remove_annotator(study=study, annotator=annotator_of(ben), reason="moved", by=None, now=now)
@@ -98,7 +95,7 @@ def test_what_somebody_left_unfinished_goes_whole_to_somebody_else(ben: Any, cle
     assert work_of(study).gaps(study).n_short() == 0
 
 
-def test_who_comes_back_gets_the_rest_of_the_control_group(ben: Any, cleo: Any, now: datetime) -> None:
+def test_who_comes_back_gets_the_rest_of_the_control_group(ben, cleo, now: datetime) -> None:
     study = make([ben, cleo], make_questions(3, n_points=3), now, control_share=Decimal(1))
     begin(study, ben, now)
     members.remove_annotator(study=study, annotator=annotator_of(ben), reason="ill", by=None, now=now)
@@ -109,7 +106,7 @@ def test_who_comes_back_gets_the_rest_of_the_control_group(ben: Any, cleo: Any, 
     assert work_of(study).gaps(study).n_short() == 0
 
 
-def test_attention_checks_sit_in_the_control_group_and_look_alike(ben: Any, now: datetime) -> None:
+def test_attention_checks_sit_in_the_control_group_and_look_alike(ben, now: datetime) -> None:
     study = make([ben], make_questions(10, n_points=2), now, control_share=Decimal("0.2"), n_attention_checks=3)
     checks = study.label_items.filter(role=LabelItem.Role.GOLD).select_related("key_point", "highlight_of")
     assert len(checks) == 3
@@ -124,17 +121,17 @@ def test_attention_checks_sit_in_the_control_group_and_look_alike(ben: Any, now:
     assert begin(study, ben, now).pointlabels.get().is_check in {True, False}
 
 
-def test_attention_checks_need_a_control_group(ben: Any, now: datetime) -> None:
+def test_attention_checks_need_a_control_group(ben, now: datetime) -> None:
     with pytest.raises(NoRoomForChecks):
         make([ben], make_questions(3), now, control_share=Decimal(0), n_attention_checks=1)
 
 
-def test_a_share_of_the_points_has_no_highlight(ben: Any, now: datetime) -> None:
+def test_a_share_of_the_points_has_no_highlight(ben, now: datetime) -> None:
     study = make([ben], make_questions(10, n_points=2), now, share_without_highlight=Decimal("0.25"))
     assert study.label_items.filter(highlight_of=None).count() == 5
 
 
-def test_questions_are_added_once_and_questions_without_points_never(ben: Any, now: datetime) -> None:
+def test_questions_are_added_once_and_questions_without_points_never(ben, now: datetime) -> None:
     questions = make_questions(12)
     study = make([ben], questions[:10], now)
     questions[11].key_points.all().delete()
@@ -160,7 +157,7 @@ def test_a_sample_of_questions_is_stratified_and_repeatable(now: datetime) -> No
     steps=st.lists(st.sampled_from(["join", "leave", "work", "deal", "rebalance"]), max_size=6),
 )
 def test_whatever_happens_work_stays_and_questions_go_whole(
-    ben: Any, cleo: Any, dot: Any, now: datetime, n: int, per_question: int, share: str, steps: list[str]
+    ben, cleo, dot, now: datetime, n: int, per_question: int, share: str, steps: list[str]
 ) -> None:
     questions = make_questions(n, dataset=f"set-{Study.objects.count()}")
     study = make([ben, cleo], questions, now, people_per_question=per_question, control_share=Decimal(share))
@@ -188,7 +185,7 @@ def test_whatever_happens_work_stays_and_questions_go_whole(
         assert list(places) == list(range(1, len(places) + 1))
 
 
-def test_a_large_study_is_dealt_in_seconds(ben: Any, cleo: Any, dot: Any, now: datetime) -> None:
+def test_a_large_study_is_dealt_in_seconds(ben, cleo, dot, now: datetime) -> None:
     questions = Question.objects.bulk_create(
         Question(dataset="large", key=f"q{at}", text="?", category=str(at % 8), created_at=now)
         for at in range(560)

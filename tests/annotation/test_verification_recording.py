@@ -23,16 +23,16 @@ KEY = Judgments("yes", "agree")
 
 
 @pytest.fixture
-def task(ben: Any) -> LabelTask:
+def task(ben) -> LabelTask:
     return label_task(make_points_study(annotators=[ben]), ben)
 
 
-def say(task: LabelTask, choice: Judgments, *, now: datetime, **more: Any) -> Any:
+def say(task: LabelTask, choice: Judgments, *, now: datetime, **more):
     values: dict[str, Any] = {"op_id": uuid4().hex, **more}
     return record(kind=POINT, tasks=LabelTask.objects.filter(pk=task.pk), answer=choice, now=now, **values)
 
 
-def take_back(task: LabelTask, now: datetime, op_id: str = "") -> Any:
+def take_back(task: LabelTask, now: datetime, op_id: str = ""):
     tasks = LabelTask.objects.filter(pk=task.pk)
     undone = undo(kinds=[POINT], tasks=tasks, op_id=op_id or uuid4().hex, now=now)
     return undone and undone.outcome
@@ -134,7 +134,7 @@ def test_the_database_refuses_half_answers_that_count(task: LabelTask, now: date
 
 
 def test_storing_takes_the_same_few_queries_whatever_the_history(
-    task: LabelTask, ben: Any, now: datetime, django_assert_num_queries: Any
+    task: LabelTask, ben, now: datetime, django_assert_num_queries
 ) -> None:
     own = OwnTask(annotator_of(ben).user_id or 0, task.uid)
     for n in range(6):

@@ -119,7 +119,7 @@ def test_the_command_fills_a_study_of_its_own_whose_figures_show_the_careless_on
 
 
 @pytest.mark.django_db
-def test_the_command_never_writes_into_a_study_that_exists(ada: Any, ben: Any) -> None:
+def test_the_command_never_writes_into_a_study_that_exists(ada, ben) -> None:
     study = make_verification_study(annotators=[ben], researcher=ada)
     with pytest.raises(CommandError, match="There is a study"):
         run("--study", study.name, "--dataset", "harbours", "--careless", "ivo")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -22,7 +21,7 @@ PEOPLE = ("anna", "bert")
 
 
 @pytest.fixture
-def study(ada: Any) -> Study:
+def study(ada) -> Study:
     """Six questions of two points, answered by two who sometimes differ."""
     made = make_verification_study(
         annotators=PEOPLE, questions=make_questions(6), for_all=True, researcher=ada, name="Piers"
@@ -31,12 +30,12 @@ def study(ada: Any) -> Study:
     return made
 
 
-def draw(study: Study, by: Any, n: int = 6, seed: int = 3) -> SpotCheck:
+def draw(study: Study, by, n: int = 6, seed: int = 3) -> SpotCheck:
     anna = study.memberships.get(number=1).annotator
     return review.draw_check(study=study, annotator=anna, n=n, seed=seed, by=by, now=NOW)
 
 
-def test_the_seed_draws_the_same_current_answers_again(study: Study, ada: Any) -> None:
+def test_the_seed_draws_the_same_current_answers_again(study: Study, ada) -> None:
     first, second, other = draw(study, ada), draw(study, ada), draw(study, ada, seed=4)
     labels = [list(check.marks.order_by("pk").values_list("label", flat=True)) for check in (first, second, other)]
     assert labels[0] == labels[1] != labels[2]
@@ -49,7 +48,7 @@ def test_the_seed_draws_the_same_current_answers_again(study: Study, ada: Any) -
         draw(nobody, ada)
 
 
-def test_the_result_counts_what_was_reviewed_and_closing_keeps_it(study: Study, ada: Any) -> None:
+def test_the_result_counts_what_was_reviewed_and_closing_keeps_it(study: Study, ada) -> None:
     check = draw(study, ada, n=12)
     assert review.result_of(check).undefined_reason == "nothing is reviewed yet"
     for position in range(1, 11):
@@ -64,7 +63,7 @@ def test_the_result_counts_what_was_reviewed_and_closing_keeps_it(study: Study, 
     assert AuditEvent.objects.get(action="spot_check.closed").detail["n_right"] == 9
 
 
-def test_a_researcher_goes_through_a_sample(study: Study, as_ada: Any) -> None:
+def test_a_researcher_goes_through_a_sample(study: Study, as_ada) -> None:
     here = reverse("annotation:verification-spot-checks", args=[study.uid])
     anna = study.memberships.get(number=1).annotator
     data = {"annotator": anna.uid, "n": 3, "seed": 5, "note": "first week"}
@@ -85,7 +84,7 @@ def test_a_researcher_goes_through_a_sample(study: Study, as_ada: Any) -> None:
     assert as_ada.post(here, data | {"annotator": anna.uid.__class__(int=1)}).status_code == 422
 
 
-def test_an_answer_that_changed_since_is_shown_as_it_was_drawn(study: Study, ada: Any, as_ada: Any) -> None:
+def test_an_answer_that_changed_since_is_shown_as_it_was_drawn(study: Study, ada, as_ada) -> None:
     check = draw(study, ada, n=1)
     mark = check.marks.select_related("label__key_point").get()
     say(study, "anna", mark.label.key_point, "x" if mark.label.grounded == "yes" else "A")
@@ -101,7 +100,7 @@ def test_disputes_come_with_those_on_keeping_first(study: Study) -> None:
     assert [(points.index(point), keep) for point, keep in found.items()] == [(2, 1), (1, 1), (5, 1)]
 
 
-def test_a_researcher_decides_one_dispute_after_the_other(study: Study, as_ada: Any) -> None:
+def test_a_researcher_decides_one_dispute_after_the_other(study: Study, as_ada) -> None:
     here = reverse("annotation:disagreements", args=[study.uid])
     assert "0 of 3 decided" in as_ada.get(here).content.decode()
     points = [item.key_point for item in study.label_items.order_by("pk")]
@@ -121,14 +120,12 @@ def test_a_researcher_decides_one_dispute_after_the_other(study: Study, as_ada: 
     assert study.point_adjudications.count() == 3
 
 
-def test_a_key_point_of_another_study_cannot_be_decided_here(study: Study, as_ada: Any) -> None:
+def test_a_key_point_of_another_study_cannot_be_decided_here(study: Study, as_ada) -> None:
     other = make_questions(1, dataset="elsewhere")[0].key_points.get(number=1)
     assert as_ada.get(reverse("annotation:dispute", args=[study.uid, other.uid])).status_code == 404
 
 
-def test_the_queue_says_what_was_decided_and_keeps_what_people_agree_on_by_now(
-    study: Study, ada: Any, as_ada: Any
-) -> None:
+def test_the_queue_says_what_was_decided_and_keeps_what_people_agree_on_by_now(study: Study, ada, as_ada) -> None:
     here = reverse("annotation:disagreements", args=[study.uid])
     points = [item.key_point for item in study.label_items.order_by("pk")]
     for at, answer in ((2, "yes neutral"), (0, "no")):  # people differ on the first, and agree on the second
@@ -152,7 +149,7 @@ def test_the_queue_says_what_was_decided_and_keeps_what_people_agree_on_by_now(
     )
 
 
-def test_addresses_that_key_points_once_had_lead_to_those_of_all_kinds(study: Study, as_ada: Any) -> None:
+def test_addresses_that_key_points_once_had_lead_to_those_of_all_kinds(study: Study, as_ada) -> None:
     point = study.label_items.order_by("pk")[2].key_point
     before = f"/studies/{study.uid}/points/disagreements/"
     here = reverse("annotation:disagreements", args=[study.uid])
@@ -167,7 +164,7 @@ def test_addresses_that_key_points_once_had_lead_to_those_of_all_kinds(study: St
 
 
 def test_decisions_on_key_points_are_downloaded_as_labels_and_can_be_taken_in(
-    study: Study, ada: Any, as_ada: Any, tmp_path: Path
+    study: Study, ada, as_ada, tmp_path: Path
 ) -> None:
     points = [item.key_point for item in study.label_items.order_by("pk")]
     for at, answer in ((1, ("no", "")), (2, ("no", "")), (2, ("yes", "neutral"))):
@@ -195,6 +192,6 @@ def test_decisions_on_key_points_are_downloaded_as_labels_and_can_be_taken_in(
     assert Study.objects.get(name="Decided").external_labels.count() == 3
 
 
-def test_a_study_of_a_kind_without_decisions_has_no_such_page(study: Study, as_ada: Any) -> None:
+def test_a_study_of_a_kind_without_decisions_has_no_such_page(study: Study, as_ada) -> None:
     Study.objects.filter(pk=study.pk).update(kind=Study.Kind.RATING)
     assert as_ada.get(reverse("annotation:disagreements", args=[study.uid])).status_code == 404

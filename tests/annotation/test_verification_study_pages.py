@@ -18,7 +18,7 @@ from tests.makers_verification import make_questions, make_verification_study, s
 
 
 @pytest.fixture
-def study(ada: Any, ben: Any, cleo: Any) -> Study:
+def study(ada, ben, cleo) -> Study:
     return make_verification_study(
         questions=make_questions(4), annotators=[ben, cleo], researcher=ada, n_control=1
     )
@@ -28,7 +28,7 @@ def url(name: str, study: Study) -> str:
     return reverse(f"annotation:{name}", args=[study.uid])
 
 
-def filled(**changes: Any) -> dict[str, Any]:
+def filled(**changes) -> dict[str, Any]:
     """What a browser sends from the form of a new study."""
     return {
         "name": "Harbour points",
@@ -45,7 +45,7 @@ def filled(**changes: Any) -> dict[str, Any]:
     }
 
 
-def test_a_study_is_set_up_dealt_and_opened(as_ada: Any, ben: Any, cleo: Any) -> None:
+def test_a_study_is_set_up_dealt_and_opened(as_ada, ben, cleo) -> None:
     make_questions(20)
     address = reverse("annotation:study-create", args=["verification"])
     shown = as_ada.get(address).content.decode()
@@ -64,7 +64,7 @@ def test_a_study_is_set_up_dealt_and_opened(as_ada: Any, ben: Any, cleo: Any) ->
     assert as_ada.get(f"/studies/{study.uid}/verification/").headers["Location"] == url("study", study)
 
 
-def test_categories_domains_and_a_sample_narrow_the_questions(as_ada: Any, ben: Any) -> None:
+def test_categories_domains_and_a_sample_narrow_the_questions(as_ada, ben) -> None:
     questions = make_questions(24)
     address = reverse("annotation:study-create", args=["verification"])
     as_ada.post(address, filled(category=[questions[0].category]))
@@ -91,7 +91,7 @@ def test_categories_domains_and_a_sample_narrow_the_questions(as_ada: Any, ben: 
         ({"guidelines": ""}, "Fill this in."),
     ],
 )
-def test_what_is_wrong_is_said_and_nothing_made(as_ada: Any, changes: Any, words: str) -> None:
+def test_what_is_wrong_is_said_and_nothing_made(as_ada, changes, words: str) -> None:
     make_questions(3)
     answer = as_ada.post(reverse("annotation:study-create", args=["verification"]), filled(**changes))
     assert answer.status_code == 422
@@ -99,7 +99,7 @@ def test_what_is_wrong_is_said_and_nothing_made(as_ada: Any, changes: Any, words
     assert not Study.objects.exists()
 
 
-def test_attention_checks_need_two_questions(as_ada: Any) -> None:
+def test_attention_checks_need_two_questions(as_ada) -> None:
     make_questions(1)
     answer = as_ada.post(reverse("annotation:study-create", args=["verification"]), filled(n_attention_checks="1"))
     assert answer.status_code == 422
@@ -107,7 +107,7 @@ def test_attention_checks_need_two_questions(as_ada: Any) -> None:
     assert not Study.objects.exists()
 
 
-def test_only_what_the_chosen_set_has_is_offered_and_the_questions_are_counted(as_ada: Any) -> None:
+def test_only_what_the_chosen_set_has_is_offered_and_the_questions_are_counted(as_ada) -> None:
     make_questions(3)
     make_questions(2, dataset="lakes")
     Question.objects.filter(dataset="lakes").update(category="deep", domain="water")
@@ -128,7 +128,7 @@ def test_only_what_the_chosen_set_has_is_offered_and_the_questions_are_counted(a
     assert refused.status_code == 422
 
 
-def test_archived_questions_are_not_offered(as_ada: Any, now: Any) -> None:
+def test_archived_questions_are_not_offered(as_ada, now) -> None:
     for question in make_questions(2):
         question.archived_at = now
         question.save()
@@ -137,7 +137,7 @@ def test_archived_questions_are_not_offered(as_ada: Any, now: Any) -> None:
     assert "There is no question set yet" in shown
 
 
-def test_the_overview_counts_both_judgments_time_and_checks(study: Study, ada: Any, ben: Any, cleo: Any) -> None:
+def test_the_overview_counts_both_judgments_time_and_checks(study: Study, ada, ben, cleo) -> None:
     control, own = study.label_items.filter(is_overlap=True), study.label_tasks.filter(annotator__user=ben)
     points = [task.item.key_point for task in own.order_by("position")]
     for point, answer, seconds in zip(points, "AADx", (1, 2, 30, 40), strict=False):
@@ -156,7 +156,7 @@ def test_the_overview_counts_both_judgments_time_and_checks(study: Study, ada: A
     assert overview_of(study).n_labels == 5
 
 
-def test_attention_checks_are_told_apart(study: Study, as_ada: Any, ben: Any) -> None:
+def test_attention_checks_are_told_apart(study: Study, as_ada, ben) -> None:
     item = study.label_items.filter(is_overlap=True)[0]
     say(study, ben, item.key_point, "x", is_check=True)
     item.role = "gold"
@@ -169,7 +169,7 @@ def test_attention_checks_are_told_apart(study: Study, as_ada: Any, ben: Any) ->
     assert "Copy the study…" in shown
 
 
-def test_people_join_and_take_over_what_nobody_opened(study: Study, as_ada: Any, ben: Any, dot: Any) -> None:
+def test_people_join_and_take_over_what_nobody_opened(study: Study, as_ada, ben, dot) -> None:
     say(study, ben, study.label_items.filter(is_overlap=True)[0].key_point, "A")
     data = {"action": "people", "annotators": [annotator_of(dot).pk], "rebalance": "on"}
     answer = as_ada.post(url("study-annotators", study), data)
@@ -179,7 +179,7 @@ def test_people_join_and_take_over_what_nobody_opened(study: Study, as_ada: Any,
     assert PointLabel.objects.get().task.annotator == annotator_of(ben)
 
 
-def test_what_somebody_left_is_dealt_to_others(study: Study, as_ada: Any, ben: Any, cleo: Any) -> None:
+def test_what_somebody_left_is_dealt_to_others(study: Study, as_ada, ben, cleo) -> None:
     removal = reverse("annotation:annotator-remove", args=[study.uid, annotator_of(ben).uid])
     assert as_ada.post(removal, {"reason": "moved"}).headers["Location"] == url("study", study)
     assert "fewer people than planned" in as_ada.get(url("study", study)).content.decode()
@@ -189,7 +189,7 @@ def test_what_somebody_left_is_dealt_to_others(study: Study, as_ada: Any, ben: A
     assert as_ada.post(url("study-annotators", study), {"action": "steal"}).status_code == 404
 
 
-def test_questions_are_added(study: Study, as_ada: Any) -> None:
+def test_questions_are_added(study: Study, as_ada) -> None:
     make_questions(3, dataset="piers")
     more = url("study-annotators", study)
     assert as_ada.post(more, {"action": "items", "dataset": "piers", "way": "sample"}).status_code == 422
@@ -197,7 +197,7 @@ def test_questions_are_added(study: Study, as_ada: Any) -> None:
     assert study.label_items.values("question").distinct().count() == 7
 
 
-def test_the_rate_freezes_with_the_first_answer(study: Study, as_ada: Any, ben: Any) -> None:
+def test_the_rate_freezes_with_the_first_answer(study: Study, as_ada, ben) -> None:
     address = url("study-settings", study)
     data = {"name": "Renamed", "hourly_rate": "30", "currency": "EUR"}
     assert as_ada.post(address, data).status_code == 302
@@ -208,7 +208,7 @@ def test_the_rate_freezes_with_the_first_answer(study: Study, as_ada: Any, ben: 
     assert study.hourly_rate == 30
 
 
-def test_a_study_with_answers_is_not_deleted(study: Study, as_ada: Any, ben: Any) -> None:
+def test_a_study_with_answers_is_not_deleted(study: Study, as_ada, ben) -> None:
     address = url("study-delete", study)
     say(study, ben, study.label_tasks.filter(annotator__user=ben)[0].item.key_point, "A")
     assert "1 label is in it" in as_ada.get(address).content.decode()
@@ -223,9 +223,7 @@ def test_a_study_with_answers_is_not_deleted(study: Study, as_ada: Any, ben: Any
     assert not Study.objects.filter(pk=study.pk).exists()
 
 
-def test_a_new_study_starts_with_the_settings_of_another(
-    study: Study, as_ada: Any, ben: Any, cleo: Any, login: Any
-) -> None:
+def test_a_new_study_starts_with_the_settings_of_another(study: Study, as_ada, ben, cleo, login) -> None:
     study.verification_plan.control_share = "0.25"
     study.verification_plan.save()
     address = reverse("annotation:study-create", args=["verification"])
@@ -237,7 +235,7 @@ def test_a_new_study_starts_with_the_settings_of_another(
     assert as_ada.get(address, {"from": "nonsense"}).status_code == 404
 
 
-def test_both_pages_on_speed_mean_the_same_by_fast(study: Study, as_ada: Any, ben: Any, cleo: Any) -> None:
+def test_both_pages_on_speed_mean_the_same_by_fast(study: Study, as_ada, ben, cleo) -> None:
     point = study.label_items.filter(is_overlap=True)[0].key_point
     assert point is not None
     say(study, ben, point, "A", seconds=4)
@@ -260,7 +258,7 @@ def test_both_pages_on_speed_mean_the_same_by_fast(study: Study, as_ada: Any, be
     ],
 )
 def test_people_are_slow_only_beside_others_who_take_their_time(
-    seconds: Any, notable: list[str], study: Study, monkeypatch: pytest.MonkeyPatch
+    seconds, notable: list[str], study: Study, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def people(_study: Study) -> list[dict[str, Any]]:
         names = ("dora", "cleo", "bert", "anna")[-len(seconds) :]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gzip
 import re
-from typing import Any
 
 import pytest
 from django.db import connection
@@ -23,16 +22,16 @@ MARK = re.compile(r"<mark[^>]*>(.*?)</mark\s*>", re.DOTALL)
 
 
 @pytest.fixture(autouse=True)
-def own_folder(settings: Any, tmp_path: Any) -> None:
+def own_folder(settings, tmp_path) -> None:
     settings.DATA_DIR = tmp_path
 
 
 @pytest.fixture
-def study(ada: Any, ben: Any, cleo: Any) -> Study:
+def study(ada, ben, cleo) -> Study:
     return make_points_study(annotators=[ben, cleo], researcher=ada)
 
 
-def choose(client: Client, task: LabelTask, **data: str) -> Any:
+def choose(client: Client, task: LabelTask, **data: str):
     return client.post(url("label-choice", task), data, headers=JSON)
 
 
@@ -41,7 +40,7 @@ def shown(client: Client, task: LabelTask) -> str:
 
 
 def test_the_page_shows_question_documents_point_and_nothing_else(
-    study: Study, ben: Any, as_ben: Any, cleo: Any, as_cleo: Any
+    study: Study, ben, as_ben, cleo, as_cleo
 ) -> None:
     choose(as_cleo, label_task(study, cleo), grounded="yes", keyness="neutral")
     task = label_task(study, ben)
@@ -61,9 +60,7 @@ def test_the_page_shows_question_documents_point_and_nothing_else(
     assert not re.search(r'name="(grounded|keyness)"[^>]*checked', html)
 
 
-def test_only_the_persons_own_tasks_open(
-    study: Study, as_ada: Any, ben: Any, as_ben: Any, dot: Any, login: Any
-) -> None:
+def test_only_the_persons_own_tasks_open(study: Study, as_ada, ben, as_ben, dot, login) -> None:
     task, client = label_task(study, ben), Client()
     page = url("label-task", task)
     assert login(dot).get(page).status_code == 404
@@ -76,22 +73,20 @@ def test_only_the_persons_own_tasks_open(
     assert not PointLabel.objects.exists()
 
 
-def test_tasks_of_other_kinds_of_work_do_not_open_on_each_others_pages(
-    study: Study, ben: Any, as_ben: Any
-) -> None:
+def test_tasks_of_other_kinds_of_work_do_not_open_on_each_others_pages(study: Study, ben, as_ben) -> None:
     task = label_task(study, ben)
     assert as_ben.get(url("label-task", task, kind="linking")).status_code == 404
     insight = {"question": "5eed0000-0000-4000-8000-000000000000", "coverage": "none"}
     assert as_ben.post(url("label-choice", task, kind="linking"), insight, headers=JSON).status_code == 409
 
 
-def test_consent_comes_before_the_first_task(study: Study, ben: Any, as_ben: Any) -> None:
+def test_consent_comes_before_the_first_task(study: Study, ben, as_ben) -> None:
     annotator_of(ben).consents.all().delete()
     answer = as_ben.get(url("label-task", label_task(study, ben)))
     assert answer.headers["Location"] == reverse("annotation:consent")
 
 
-def test_a_choice_answers_with_how_things_stand(study: Study, ben: Any, as_ben: Any) -> None:
+def test_a_choice_answers_with_how_things_stand(study: Study, ben, as_ben) -> None:
     task = label_task(study, ben)
     told = choose(as_ben, task, grounded="yes", unsure="1", op_id="a", guideline="1").json()
     assert told == {
@@ -113,7 +108,7 @@ def test_a_choice_answers_with_how_things_stand(study: Study, ben: Any, as_ben: 
     assert nothing == {"nothing": True}
 
 
-def test_plain_forms_work_without_scripts(study: Study, ben: Any, as_ben: Any) -> None:
+def test_plain_forms_work_without_scripts(study: Study, ben, as_ben) -> None:
     task = label_task(study, ben)
     assert " disabled data-second" in shown(as_ben, task)
     answer = as_ben.post(url("label-choice", task), {"grounded": "yes", "guideline": "1"})
@@ -130,7 +125,7 @@ def test_plain_forms_work_without_scripts(study: Study, ben: Any, as_ben: Any) -
     assert skipped.headers["Location"] == url("label-task", label_task(study, ben, position=2))
 
 
-def test_one_comes_back_to_where_one_was(study: Study, ben: Any, as_ben: Any) -> None:
+def test_one_comes_back_to_where_one_was(study: Study, ben, as_ben) -> None:
     go = reverse("annotation:label-go", args=[study.uid])
     assert as_ben.get(go).headers["Location"] == url("label-task", label_task(study, ben))
     second = label_task(study, ben, position=2)
@@ -141,7 +136,7 @@ def test_one_comes_back_to_where_one_was(study: Study, ben: Any, as_ben: Any) ->
     assert as_ben.get(go).headers["Location"] == url("label-task", label_task(study, ben, position=3))
 
 
-def test_the_last_open_one_leads_to_the_end(study: Study, ben: Any, as_ben: Any) -> None:
+def test_the_last_open_one_leads_to_the_end(study: Study, ben, as_ben) -> None:
     for position in (1, 3):
         choose(as_ben, label_task(study, ben, position=position), grounded="no")
     last = label_task(study, ben, position=2)
@@ -152,14 +147,14 @@ def test_the_last_open_one_leads_to_the_end(study: Study, ben: Any, as_ben: Any)
     assert url("label-task", last) in as_ben.get(onward.headers["Location"]).content.decode()
 
 
-def test_a_passage_that_was_not_found_is_told_with_its_quote(study: Study, ben: Any, as_ben: Any) -> None:
+def test_a_passage_that_was_not_found_is_told_with_its_quote(study: Study, ben, as_ben) -> None:
     html = shown(as_ben, label_task(study, ben, position=3))
     assert "no such words" in html
     assert "so it is not highlighted" in html
     assert not MARK.findall(html)
 
 
-def test_without_a_highlight_nothing_is_marked_nor_quoted(study: Study, ben: Any, as_ben: Any) -> None:
+def test_without_a_highlight_nothing_is_marked_nor_quoted(study: Study, ben, as_ben) -> None:
     LabelItem.objects.update(highlight_of=None)
     html = shown(as_ben, label_task(study, ben))
     assert "Nothing is highlighted" in html
@@ -167,7 +162,7 @@ def test_without_a_highlight_nothing_is_marked_nor_quoted(study: Study, ben: Any
     assert "tab-spans" not in html
 
 
-def test_several_passages_in_several_documents_are_marked_and_counted(study: Study, ben: Any, as_ben: Any) -> None:
+def test_several_passages_in_several_documents_are_marked_and_counted(study: Study, ben, as_ben) -> None:
     question = Question.objects.get()
     point, documents = KeyPoint.objects.get(number=1), list(question.documents.order_by("number"))
     add_span(point, "at six in the morning, every day", documents, number=2)
@@ -187,7 +182,7 @@ def test_several_passages_in_several_documents_are_marked_and_counted(study: Stu
     assert re.findall(r'class="tab-spans"[^>]*>(\d)', html) == ["3", "1"]
 
 
-def test_an_attention_check_looks_like_any_other_item(study: Study, ben: Any, as_ben: Any) -> None:
+def test_an_attention_check_looks_like_any_other_item(study: Study, ben, as_ben) -> None:
     elsewhere = make_points_question(key="q2", points=["Bees dance."], quotes=["not here"], texts=["Of bees."])
     item = LabelItem.objects.get(key_point__number=2)
     task = label_task(study, ben, position=2)
@@ -205,7 +200,7 @@ def test_an_attention_check_looks_like_any_other_item(study: Study, ben: Any, as
     assert PointLabel.objects.get().is_check
 
 
-def test_texts_are_text_and_never_markup(ben: Any, as_ben: Any) -> None:
+def test_texts_are_text_and_never_markup(ben, as_ben) -> None:
     evil = "<script>alert(1)</script><!--pane-->&amp;\"'{{ x }}"
     question = make_points_question(
         key="evil", text=evil, texts=[f"{evil} and more", evil], points=[evil], quotes=[evil[:20]]
@@ -220,7 +215,7 @@ def test_texts_are_text_and_never_markup(ben: Any, as_ben: Any) -> None:
 
 
 @pytest.mark.parametrize(("language", "direction"), [("en", "ltr"), ("ar", "rtl"), ("xx-unknown", "auto")])
-def test_language_and_direction_are_told(ben: Any, as_ben: Any, language: str, direction: str) -> None:
+def test_language_and_direction_are_told(ben, as_ben, language: str, direction: str) -> None:
     question = make_points_question(language=language)
     html = shown(as_ben, label_task(make_points_study(annotators=[ben], questions=[question]), ben))
     told = [
@@ -230,7 +225,7 @@ def test_language_and_direction_are_told(ben: Any, as_ben: Any, language: str, d
     assert [flat(html).count(opening) for opening in told] == [1, 1, 2]
 
 
-def test_a_kept_document_is_the_same_as_a_new_one(study: Study, ben: Any, as_ben: Any) -> None:
+def test_a_kept_document_is_the_same_as_a_new_one(study: Study, ben, as_ben) -> None:
     task = label_task(study, ben)
     first = re.findall(r"<article.*?</article>", shown(as_ben, task), re.DOTALL)
     assert re.findall(r"<article.*?</article>", shown(as_ben, task), re.DOTALL) == first
@@ -239,7 +234,7 @@ def test_a_kept_document_is_the_same_as_a_new_one(study: Study, ben: Any, as_ben
     assert re.findall(r"<article.*?</article>", gzip.decompress(packed.content).decode(), re.DOTALL) == first
 
 
-def test_the_page_takes_as_many_queries_however_much_there_is(ben: Any, cleo: Any, login: Any) -> None:
+def test_the_page_takes_as_many_queries_however_much_there_is(ben, cleo, login) -> None:
     few = make_points_study(annotators=[ben], questions=[make_points_question()])
     many = make_points_study(
         annotators=[cleo],
@@ -255,7 +250,7 @@ def test_the_page_takes_as_many_queries_however_much_there_is(ben: Any, cleo: An
         ],
     )
 
-    def queries(user: Any, study: Study, position: int) -> int:
+    def queries(user, study: Study, position: int) -> int:
         client, task = login(user), label_task(study, user, position=position)
         choose(client, task, grounded="yes")
         client.get(url("label-task", task))
@@ -266,7 +261,7 @@ def test_the_page_takes_as_many_queries_however_much_there_is(ben: Any, cleo: An
     assert queries(cleo, many, 50) == queries(ben, few, 2) <= 19
 
 
-def test_the_task_list_tells_what_is_left_and_how_long_it_takes(study: Study, ben: Any, as_ben: Any) -> None:
+def test_the_task_list_tells_what_is_left_and_how_long_it_takes(study: Study, ben, as_ben) -> None:
     html = as_ben.get(reverse("annotation:work")).content.decode()
     assert "Verify key points in documents" in html
     assert "3 key points left, about 3 min" in html
@@ -276,7 +271,7 @@ def test_the_task_list_tells_what_is_left_and_how_long_it_takes(study: Study, be
     assert "1 key point done" in as_ben.get(reverse("annotation:earnings")).content.decode()
 
 
-def test_ones_own_pace_counts_once_it_is_known(ben: Any, as_ben: Any) -> None:
+def test_ones_own_pace_counts_once_it_is_known(ben, as_ben) -> None:
     question = make_points_question(points=[f"Point {k}" for k in range(8)], quotes=["none of it"] * 8)
     study = make_points_study(annotators=[ben], questions=[question])
     for position in range(1, 6):

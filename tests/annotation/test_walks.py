@@ -7,7 +7,6 @@ import sys
 from itertools import groupby
 from pathlib import Path
 from types import FrameType
-from typing import Any
 
 import pytest
 from django.conf import settings
@@ -26,11 +25,11 @@ SHARED = re.compile(
 the parts that pages of results are made of."""
 
 
-def walk_of(client: Any, study: Study) -> list[str]:
+def walk_of(client, study: Study) -> list[str]:
     """The files in which functions are called for the first time, in that order, while a page is opened."""
     root, called, seen = f"{settings.BASE_DIR}/annotation/", [], set()
 
-    def note(frame: FrameType, event: str, _argument: Any) -> None:
+    def note(frame: FrameType, event: str, _argument) -> None:
         code = frame.f_code
         if event == "return" and code.co_qualname.endswith("Results.sheet"):
             sys.setprofile(None)  # all that follows is drawn
@@ -52,9 +51,7 @@ def walk_of(client: Any, study: Study) -> list[str]:
 
 
 @pytest.mark.parametrize(("kind", "most"), [("verification", 4), ("linking", 6)])
-def test_a_label_comes_back_to_a_file_only_a_few_times(
-    kind: str, most: int, ada: Any, as_ada: Any, ben: Any, cleo: Any
-) -> None:
+def test_a_label_comes_back_to_a_file_only_a_few_times(kind: str, most: int, ada, as_ada, ben, cleo) -> None:
     study = MAKERS[kind](ALL, ada, (ben, cleo))
     as_ada.get(reverse("annotation:study-figures", args=[study.uid]))
     walk = walk_of(as_ada, study)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from datetime import datetime, timedelta
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from django.db.models import F
@@ -32,13 +31,13 @@ from tests.makers import (
 WORK = "annotation:work"
 
 
-def page_of(client: Any, name: str = WORK, *args: Any) -> str:
+def page_of(client, name: str = WORK, *args) -> str:
     response = client.get(reverse(name, args=args))
     assert response.status_code == 200
     return response.content.decode()
 
 
-def test_a_task_shows_time_pay_and_deadline_but_no_insight_score_or_ceiling(ben: Any, as_ben: Any) -> None:
+def test_a_task_shows_time_pay_and_deadline_but_no_insight_score_or_ceiling(ben, as_ben) -> None:
     study = make_writing_study(annotators=[ben])
     make_assignment(
         study=study,
@@ -57,7 +56,7 @@ def test_a_task_shows_time_pay_and_deadline_but_no_insight_score_or_ceiling(ben:
         assert secret not in page
 
 
-def test_tasks_of_others_and_of_studies_that_are_not_open_are_not_shown(ben: Any, as_ben: Any, cleo: Any) -> None:
+def test_tasks_of_others_and_of_studies_that_are_not_open_are_not_shown(ben, as_ben, cleo) -> None:
     study = make_writing_study(annotators=[ben, cleo])
     make_assignment(study=study, annotator=cleo)
     give_consent(ben)
@@ -68,7 +67,7 @@ def test_tasks_of_others_and_of_studies_that_are_not_open_are_not_shown(ben: Any
     assert "say about part 1?" not in page_of(as_ben)
 
 
-def test_a_begun_task_stays_on_the_list_when_its_study_closes(ben: Any, as_ben: Any) -> None:
+def test_a_begun_task_stays_on_the_list_when_its_study_closes(ben, as_ben) -> None:
     session = make_session(
         assignment=make_assignment(annotator=ben, state="started"), state="paused", acc_ms=600_000
     )
@@ -78,7 +77,7 @@ def test_a_begun_task_stays_on_the_list_when_its_study_closes(ben: Any, as_ben: 
     assert "10 min used" in page
 
 
-def test_practice_comes_before_the_first_timed_task(ben: Any, as_ben: Any, now: datetime) -> None:
+def test_practice_comes_before_the_first_timed_task(ben, as_ben, now: datetime) -> None:
     task = make_assignment(annotator=ben)
     make_haystack(key="tryout", is_practice=True)
     start = reverse("annotation:session-start", args=[task.uid])
@@ -94,7 +93,7 @@ def test_practice_comes_before_the_first_timed_task(ben: Any, as_ben: Any, now: 
     assert "Practise again" in page
 
 
-def test_practice_under_way_is_shown_with_its_clock_and_the_way_back(ben: Any, as_ben: Any) -> None:
+def test_practice_under_way_is_shown_with_its_clock_and_the_way_back(ben, as_ben) -> None:
     make_assignment(annotator=ben)
     done = make_assignment(annotator=ben, is_practice=True, state="done")
     resume = "Resume practice"
@@ -109,7 +108,7 @@ def test_practice_under_way_is_shown_with_its_clock_and_the_way_back(ben: Any, a
     assert "Your practice is paused." in page_of(as_ben)
 
 
-def test_practice_waits_for_consent(as_ben: Any) -> None:
+def test_practice_waits_for_consent(as_ben) -> None:
     give_consent()
     make_haystack(key="tryout", is_practice=True)
     response = as_ben.post(reverse("annotation:practice"))
@@ -117,12 +116,12 @@ def test_practice_waits_for_consent(as_ben: Any) -> None:
     assert not Assignment.objects.exists()
 
 
-def test_without_a_practice_corpus_practice_leads_back(ben: Any, as_ben: Any) -> None:
+def test_without_a_practice_corpus_practice_leads_back(ben, as_ben) -> None:
     give_consent(ben)
     assert as_ben.post(reverse("annotation:practice")).headers["Location"] == reverse(WORK)
 
 
-def test_begun_work_comes_first_then_what_is_due_soonest(ben: Any, now: datetime) -> None:
+def test_begun_work_comes_first_then_what_is_due_soonest(ben, now: datetime) -> None:
     haystack = make_haystack(golds=[[[1]], [[2]], [[3]], [[4]]])
     study = make_writing_study(haystack=haystack, annotators=[ben], allow_second_on_haystack=True)
     late, soon, open_end, begun = study.writing_plan.subtopics.order_by("number")
@@ -135,7 +134,7 @@ def test_begun_work_comes_first_then_what_is_due_soonest(ben: Any, now: datetime
     assert [row.assignment.subtopic for row in rows if row.assignment] == [begun, soon, late, open_end]
 
 
-def test_the_list_asks_no_more_with_more_tasks(ben: Any, as_ben: Any, django_assert_max_num_queries: Any) -> None:
+def test_the_list_asks_no_more_with_more_tasks(ben, as_ben, django_assert_max_num_queries) -> None:
     study = make_writing_study(
         haystack=make_haystack(golds=[[[number]] for number in (1, 2, 3, 4, 5, 6)]), annotators=[ben]
     )
@@ -145,7 +144,7 @@ def test_the_list_asks_no_more_with_more_tasks(ben: Any, as_ben: Any, django_ass
         page_of(as_ben)
 
 
-def test_what_was_handed_in_is_listed_newest_first_and_only_ones_own(ben: Any, as_ben: Any, cleo: Any) -> None:
+def test_what_was_handed_in_is_listed_newest_first_and_only_ones_own(ben, as_ben, cleo) -> None:
     haystack = make_haystack()
     for person, name in ((ben, "mine"), (cleo, "hers")):
         study = make_writing_study(haystack=haystack, name=name, annotators=[person])
@@ -156,12 +155,12 @@ def test_what_was_handed_in_is_listed_newest_first_and_only_ones_own(ben: Any, a
     assert reverse("annotation:session-own", args=[annotator_of(ben).sessions.get().uid]) in page
 
 
-def test_a_session_under_way_is_not_yet_handed_in(ben: Any, as_ben: Any) -> None:
+def test_a_session_under_way_is_not_yet_handed_in(ben, as_ben) -> None:
     make_session(annotator=ben, state="running")
     assert "Nothing yet" in page_of(as_ben, "annotation:own-work")
 
 
-def test_earnings_count_every_active_millisecond_once(ben: Any, cleo: Any, now: datetime) -> None:
+def test_earnings_count_every_active_millisecond_once(ben, cleo, now: datetime) -> None:
     haystack = make_haystack()
     study = make_writing_study(haystack=haystack, annotators=[ben, cleo], study_fields={"hourly_rate": 30})
     first, second = study.writing_plan.subtopics.order_by("number")
@@ -176,12 +175,12 @@ def test_earnings_count_every_active_millisecond_once(ben: Any, cleo: Any, now: 
     assert total.amount == Decimal("30.00")
 
 
-def test_a_running_clock_earns_no_more_than_its_limit(ben: Any, now: datetime) -> None:
+def test_a_running_clock_earns_no_more_than_its_limit(ben, now: datetime) -> None:
     session = make_session(annotator=ben, state="running")
     assert session.active_ms_at(now + timedelta(days=3)) == session.limit_ms
 
 
-def test_practice_is_not_paid(ben: Any, now: datetime) -> None:
+def test_practice_is_not_paid(ben, now: datetime) -> None:
     make_session(assignment=make_assignment(annotator=ben, is_practice=True), state="submitted", acc_ms=180_000)
     assert earned_by(annotator_of(ben), now).sessions == ()
 
@@ -195,16 +194,14 @@ def test_pay_is_rounded_once_to_cents(milliseconds: int, amount: str) -> None:
 
 
 @pytest.mark.parametrize("name", [WORK, "annotation:own-work", "annotation:earnings", "annotation:consent"])
-def test_every_page_of_work_names_somebody_to_write_to(
-    ben: Any, as_ben: Any, dot: Any, login: Any, name: str
-) -> None:
+def test_every_page_of_work_names_somebody_to_write_to(ben, as_ben, dot, login, name: str) -> None:
     make_assignment(annotator=ben)
     assert "mailto:study@example.org" in page_of(as_ben, name)
     assert "Questions or trouble?" in page_of(login(dot), name)
 
 
 def test_guidelines_are_read_by_members_also_after_leaving_and_by_nobody_else(
-    ben: Any, as_ben: Any, as_cleo: Any, as_ada: Any, now: datetime
+    ben, as_ben, as_cleo, as_ada, now: datetime
 ) -> None:
     study = make_writing_study(annotators=[ben])
     url = reverse("annotation:study-guidelines", args=[study.uid])
@@ -215,7 +212,7 @@ def test_guidelines_are_read_by_members_also_after_leaving_and_by_nobody_else(
     assert as_ada.get(url).status_code == 403
 
 
-def test_leaving_a_study_gives_waiting_tasks_back_and_keeps_earnings(ben: Any, as_ben: Any) -> None:
+def test_leaving_a_study_gives_waiting_tasks_back_and_keeps_earnings(ben, as_ben) -> None:
     study = make_writing_study(annotators=[ben])
     first, second = study.writing_plan.subtopics.order_by("number")
     make_session(
@@ -235,7 +232,7 @@ def test_leaving_a_study_gives_waiting_tasks_back_and_keeps_earnings(ben: Any, a
     assert as_ben.get(url).headers["Location"] == reverse(WORK), "who comes back by the browser has left already"
 
 
-def test_who_leaves_an_unpaid_study_is_not_told_to_keep_anything(ben: Any, as_ben: Any) -> None:
+def test_who_leaves_an_unpaid_study_is_not_told_to_keep_anything(ben, as_ben) -> None:
     study = make_writing_study(annotators=[ben], study_fields={"hourly_rate": 0})
     left = as_ben.post(reverse("annotation:study-leave", args=[study.uid]), {"reason": ""}, follow=True)
     page = left.content.decode()
@@ -243,26 +240,26 @@ def test_who_leaves_an_unpaid_study_is_not_told_to_keep_anything(ben: Any, as_be
     assert "keep what you have earned" not in page
 
 
-def test_who_earns_nothing_reads_how_long_they_worked(ben: Any, as_ben: Any) -> None:
+def test_who_earns_nothing_reads_how_long_they_worked(ben, as_ben) -> None:
     make_assignment(study=make_writing_study(annotators=[ben], study_fields={"hourly_rate": 0}), annotator=ben)
     page = page_of(as_ben, WORK)
     assert "Worked so far" in page
     assert "Earned so far" not in page
 
 
-def test_a_deactivated_annotator_has_no_pages_of_work(ben: Any, as_ben: Any) -> None:
+def test_a_deactivated_annotator_has_no_pages_of_work(ben, as_ben) -> None:
     person = annotator_of(ben)
     person.is_active = False
     person.save()
     assert as_ben.get(reverse(WORK)).status_code == 404
 
 
-def test_pages_of_work_are_not_kept_by_caches(ben: Any, as_ben: Any) -> None:
+def test_pages_of_work_are_not_kept_by_caches(ben, as_ben) -> None:
     make_assignment(annotator=ben, due_at=timezone.now())
     assert "no-store" in as_ben.get(reverse(WORK)).headers["Cache-Control"]
 
 
-def test_the_help_explains_the_words_and_is_linked_from_home_and_the_task_page(ben: Any, as_ben: Any) -> None:
+def test_the_help_explains_the_words_and_is_linked_from_home_and_the_task_page(ben, as_ben) -> None:
     url = reverse("annotation:help")
     page = page_of(as_ben, "annotation:help")
     for word in ("Subtopic", "Key point", "pair", "Active time", "offline judge", "Verifying key points"):
@@ -272,9 +269,7 @@ def test_the_help_explains_the_words_and_is_linked_from_home_and_the_task_page(b
     assert url in as_ben.get(label_url("label-task", task)).content.decode()
 
 
-def test_who_is_through_with_label_work_is_not_asked_to_practise_writing(
-    ben: Any, as_ben: Any, now: datetime
-) -> None:
+def test_who_is_through_with_label_work_is_not_asked_to_practise_writing(ben, as_ben, now: datetime) -> None:
     study = make_linking_study(annotators=[ben])
     make_haystack(key="tryout", is_practice=True)
     study.label_tasks.update(

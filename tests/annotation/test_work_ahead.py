@@ -58,7 +58,7 @@ def config_of(client: Client, task: LabelTask) -> dict[str, Any]:
 
 @pytest.mark.parametrize("kind", sorted(MAKERS))
 def test_a_page_names_the_next_ten_open_items_each_in_few_queries_and_begins_none_of_them(
-    kind: str, ben: Any, as_ben: Any, django_assert_max_num_queries: Any
+    kind: str, ben, as_ben, django_assert_max_num_queries
 ) -> None:
     study = MAKERS[kind](ben)
     tasks = list(study.label_tasks.filter(annotator=annotator_of(ben)).order_by("position"))
@@ -77,13 +77,13 @@ def test_a_page_names_the_next_ten_open_items_each_in_few_queries_and_begins_non
         assert Exposure.objects.filter(user=ben).count() == 1, "what was delivered counts as seen"
 
 
-def send(client: Client, task: LabelTask, **fields: Any) -> Any:
+def send(client: Client, task: LabelTask, **fields):
     kind = task.study.kind
     return client.post(label_url("label-choice", task), {**ANSWERS[kind], **fields}, headers=JSON)
 
 
 @pytest.mark.parametrize("kind", sorted(ANSWERS))
-def test_time_without_a_connection_counts_for_the_item_it_was_spent_on(kind: str, ben: Any, as_ben: Any) -> None:
+def test_time_without_a_connection_counts_for_the_item_it_was_spent_on(kind: str, ben, as_ben) -> None:
     study = MAKERS[kind](ben)
     one, two, three = (label_task(study, ben, position=n) for n in (1, 2, 3))
     with time_machine.travel(NOW, tick=False) as clock:
@@ -98,7 +98,7 @@ def test_time_without_a_connection_counts_for_the_item_it_was_spent_on(kind: str
     assert label_task(study, ben, position=3).last_seen_at == NOW + timedelta(minutes=9)
 
 
-def test_an_answer_of_before_the_last_contact_adds_no_time(ben: Any, as_ben: Any) -> None:
+def test_an_answer_of_before_the_last_contact_adds_no_time(ben, as_ben) -> None:
     task = label_task(MAKERS["validation"](ben), ben)
     with time_machine.travel(NOW, tick=False):
         as_ben.post(label_url("label-seen", task), headers=JSON)
@@ -108,7 +108,7 @@ def test_an_answer_of_before_the_last_contact_adds_no_time(ben: Any, as_ben: Any
     assert (task.active_ms, task.last_seen_at) == (0, NOW)
 
 
-def test_a_page_can_ask_whether_it_is_out_of_date(ben: Any, as_ben: Any, dot: Any, login: Any) -> None:
+def test_a_page_can_ask_whether_it_is_out_of_date(ben, as_ben, dot, login) -> None:
     task = label_task(MAKERS["validation"](ben), ben, position=2)
 
     def near() -> dict[str, Any]:

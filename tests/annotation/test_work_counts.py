@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.db.models import F
 from django.test import Client
@@ -35,9 +34,7 @@ def shown(client: Client, name: str) -> str:
     return client.get(reverse(name)).content.decode()
 
 
-def test_the_task_at_hand_and_the_one_after_it_stand_there_once_and_practice_is_none(
-    ben: Any, as_ben: Any
-) -> None:
+def test_the_task_at_hand_and_the_one_after_it_stand_there_once_and_practice_is_none(ben, as_ben) -> None:
     make_points_study(annotators=[ben])  # three key points, one task
     writing = make_writing_study(annotators=[ben], haystack=make_haystack(key="one"))
     task = make_assignment(annotator=ben, study=writing)
@@ -55,7 +52,7 @@ def test_the_task_at_hand_and_the_one_after_it_stand_there_once_and_practice_is_
     assert "All done" not in work
 
 
-def test_a_barred_task_is_neither_counted_nor_offered_nor_priced(ben: Any, as_ben: Any, now: datetime) -> None:
+def test_a_barred_task_is_neither_counted_nor_offered_nor_priced(ben, as_ben, now: datetime) -> None:
     task = make_assignment(annotator=ben)
     record_exposure(user=ben, haystack=task.haystack, reason="linking", now=now)
     work = shown(as_ben, "annotation:work")
@@ -66,9 +63,7 @@ def test_a_barred_task_is_neither_counted_nor_offered_nor_priced(ben: Any, as_be
     assert not re.search(r">\s*(Open|Start|Resume)\s*<", work)
 
 
-def test_a_second_text_on_a_haystack_is_blocked_for_the_reason_that_its_start_page_gives(
-    ben: Any, as_ben: Any
-) -> None:
+def test_a_second_text_on_a_haystack_is_blocked_for_the_reason_that_its_start_page_gives(ben, as_ben) -> None:
     study = make_writing_study(annotators=[ben])
     first, second = study.writing_plan.subtopics.order_by("number")
     make_session(
@@ -84,7 +79,7 @@ def test_a_second_text_on_a_haystack_is_blocked_for_the_reason_that_its_start_pa
     assert reason not in shown(as_ben, "annotation:work")
 
 
-def test_linking_waits_for_writing_on_the_same_documents_and_the_rest_can_be_opened(ben: Any, as_ben: Any) -> None:
+def test_linking_waits_for_writing_on_the_same_documents_and_the_rest_can_be_opened(ben, as_ben) -> None:
     free, taken = make_haystack(key="free"), make_haystack(key="taken")
     links = make_linking_study(
         annotators=[ben],
@@ -104,7 +99,7 @@ def test_linking_waits_for_writing_on_the_same_documents_and_the_rest_can_be_ope
     assert "The rest is blocked" in as_ben.get(go, follow=True).content.decode()
 
 
-def test_a_text_that_can_never_be_written_blocks_no_linking(ben: Any, as_ben: Any, now: datetime) -> None:
+def test_a_text_that_can_never_be_written_blocks_no_linking(ben, as_ben, now: datetime) -> None:
     haystack = make_haystack()
     links = make_linking_study(annotators=[ben], haystack=haystack)
     make_assignment(annotator=ben, study=make_writing_study(annotators=[ben], haystack=haystack))
@@ -117,9 +112,7 @@ def words(page: str) -> str:
     return re.sub(r"\s+(?=,)", "", flat(re.sub(r"<[^>]*>", " ", page)))
 
 
-def test_home_and_the_page_of_earnings_and_the_end_of_a_study_name_the_same_time_and_money(
-    ben: Any, as_ben: Any
-) -> None:
+def test_home_and_the_page_of_earnings_and_the_end_of_a_study_name_the_same_time_and_money(ben, as_ben) -> None:
     study = make_points_study(annotators=[ben])
     study.label_tasks.update(state="done", n_answered=F("n_questions"), active_ms=600_000)
     n = study.label_tasks.count()
@@ -141,7 +134,7 @@ def test_home_and_the_page_of_earnings_and_the_end_of_a_study_name_the_same_time
     assert "12.50 USD earned in this study" in words(end)
 
 
-def test_the_end_of_a_study_leads_to_the_next_one_with_something_to_do(ben: Any, as_ben: Any) -> None:
+def test_the_end_of_a_study_leads_to_the_next_one_with_something_to_do(ben, as_ben) -> None:
     points, links = make_points_study(annotators=[ben]), make_linking_study(annotators=[ben])
     points.label_tasks.update(state="done", n_answered=F("n_questions"), active_ms=60_000)
     end = reverse("annotation:label-finished", args=[points.uid])
@@ -151,7 +144,7 @@ def test_the_end_of_a_study_leads_to_the_next_one_with_something_to_do(ben: Any,
     assert onward not in as_ben.get(end).content.decode()
 
 
-def test_every_end_leads_to_the_task_that_the_page_of_ones_work_names(ben: Any, as_ben: Any) -> None:
+def test_every_end_leads_to_the_task_that_the_page_of_ones_work_names(ben, as_ben) -> None:
     """Also where that is begun, or of another kind, and not the first by its date."""
     points, links = make_points_study(annotators=[ben]), make_linking_study(annotators=[ben])
     writing = make_writing_study(annotators=[ben], name="Elsewhere", haystack=make_haystack(key="other"))
@@ -174,7 +167,7 @@ def test_every_end_leads_to_the_task_that_the_page_of_ones_work_names(ben: Any, 
         assert reverse("annotation:label-go", args=[links.uid]) not in page, end
 
 
-def test_work_handed_in_stands_under_the_name_of_its_kind(ben: Any, as_ben: Any) -> None:
+def test_work_handed_in_stands_under_the_name_of_its_kind(ben, as_ben) -> None:
     points = make_points_study(annotators=[ben])
     links = make_linking_study(annotators=[ben])
     point, link = label_task(points, ben), label_task(links, ben)
@@ -190,7 +183,7 @@ def test_work_handed_in_stands_under_the_name_of_its_kind(ben: Any, as_ben: Any)
     )
 
 
-def test_a_begun_task_offers_no_form_to_withdraw_it(ben: Any, ada: Any, as_ada: Any) -> None:
+def test_a_begun_task_offers_no_form_to_withdraw_it(ben, ada, as_ada) -> None:
     study = make_writing_study(annotators=[ben], researcher=ada)
     waiting = make_assignment(annotator=ben, study=study)
     url = reverse("annotation:assignment-withdraw", args=[waiting.uid])
@@ -201,7 +194,7 @@ def test_a_begun_task_offers_no_form_to_withdraw_it(ben: Any, ada: Any, as_ada: 
     assert 'class="danger"' not in page
 
 
-def test_the_list_of_numbers_says_that_there_are_more(ben: Any, as_ben: Any) -> None:
+def test_the_list_of_numbers_says_that_there_are_more(ben, as_ben) -> None:
     question = make_points_question(points=[f"Point {k}" for k in range(40)], quotes=["none of it"] * 40)
     study = make_points_study(annotators=[ben], questions=[question])
 

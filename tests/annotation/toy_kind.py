@@ -25,7 +25,7 @@ from benchmarks.scoring.summhay import COVERAGES
 class SummariesForm(forms.Form):
     summaries = forms.ModelMultipleChoiceField(queryset=Summary.objects.all(), required=False)
 
-    def __init__(self, *args: Any, user: Any = None, study: Any = None, **kwargs: Any) -> None:
+    def __init__(self, *args, user=None, study=None, **kwargs) -> None:
         super().__init__(*args, **kwargs)
 
 
@@ -67,13 +67,13 @@ class Grading(LabelWork):
     label_columns = ("summary", "state")
     label_files = (("current", "Grades"),)
 
-    def create(self, *, form: Any, by: Any, now: datetime) -> Study:
+    def create(self, *, form, by, now: datetime) -> Study:
         study = new_study("grading", plan=form.plan(), by=by, now=now, **form.common())
         self.add_items(form=form, study=study, by=by, now=now)
         self.deal(study=study, by=by, now=now)
         return study
 
-    def add_items(self, *, form: Any, study: Study, by: Any, now: datetime) -> int:
+    def add_items(self, *, form, study: Study, by, now: datetime) -> int:
         rows = [
             LabelItem(study=study, summary=summary, block="all", n_questions=1, added_at=now)
             for summary in form.cleaned_data["summaries"]

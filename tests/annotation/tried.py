@@ -28,7 +28,7 @@ def kind_of(name: str) -> TrialKind[Any]:
     return page.trial
 
 
-def make_study(kind: str, *people: Any, share: str | None = None, tries: int = 2) -> Study:
+def make_study(kind: str, *people, share: str | None = None, tries: int = 2) -> Study:
     makers = {
         "linking": lambda: make_linking_study(annotators=people, people_per_item=len(people)),
         "verification": lambda: make_points_study(annotators=people),

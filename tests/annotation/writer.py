@@ -14,7 +14,7 @@ from tests.makers import NOW, give_consent, make_assignment, make_writing_study
 _OPERATIONS = count(1)
 
 
-def start_session(person: Any, *, study_fields: dict[str, Any] | None = None, **plan: Any) -> Session:
+def start_session(person, *, study_fields: dict[str, Any] | None = None, **plan) -> Session:
     """A session that `person` has just started at NOW, in a study of their own."""
     study = make_writing_study(annotators=[person], study_fields=study_fields, **plan)
     give_consent(person)
@@ -33,32 +33,32 @@ class Writer:
         self.session, self.tab_id = session, tab_id
         self.rev = session.draft_rev if rev is None else rev
 
-    def message(self, text: str | None = None, **fields: Any) -> Message:
+    def message(self, text: str | None = None, **fields) -> Message:
         """A POST of this tab; keywords of `Draft`, `events` or `replaces_sha256`."""
         outer = {name: fields.pop(name) for name in ("events", "replaces_sha256") if name in fields}
         values: dict[str, Any] = {"op_id": f"op-{next(_OPERATIONS)}", "base_rev": self.rev, **fields}
         draft = None if text is None else Draft(text=text, **values)
         return Message(tab_id=self.tab_id, draft=draft, **outer)
 
-    def save(self, at_ms: int, text: str, **fields: Any) -> Status:
+    def save(self, at_ms: int, text: str, **fields) -> Status:
         """Post a draft, and take over its revision if it was accepted."""
         return self._keep(
             drafting.save(session=self.session, message=self.message(text, **fields), now=after(at_ms))
         )
 
-    def choose(self, at_ms: int, text: str, **fields: Any) -> Status:
+    def choose(self, at_ms: int, text: str, **fields) -> Status:
         """Go on with a text after a conflict."""
         return self._keep(
             drafting.choose(session=self.session, message=self.message(text, **fields), now=after(at_ms))
         )
 
-    def pause(self, at_ms: int, text: str | None = None, **fields: Any) -> Status:
+    def pause(self, at_ms: int, text: str | None = None, **fields) -> Status:
         """Pause, with a draft or without."""
         return self._keep(
             sessions.pause(session=self.session, message=self.message(text, **fields), now=after(at_ms))
         )
 
-    def submit(self, at_ms: int, text: str | None = None, **fields: Any) -> Status:
+    def submit(self, at_ms: int, text: str | None = None, **fields) -> Status:
         """Submit, with a draft or without."""
         return self._keep(
             sessions.submit(session=self.session, message=self.message(text, **fields), now=after(at_ms))
@@ -67,7 +67,7 @@ class Writer:
     def resume(self, at_ms: int) -> Status:
         return sessions.resume(session=self.session, message=self.message(), now=after(at_ms))
 
-    def beat(self, at_ms: int, **fields: Any) -> Status:
+    def beat(self, at_ms: int, **fields) -> Status:
         """Send a sign of life."""
         return sessions.heartbeat(session=self.session, message=self.message(**fields), now=after(at_ms))
 

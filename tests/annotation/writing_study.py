@@ -12,7 +12,7 @@ from annotation.writing import planning
 from tests.makers import NOW, make_haystack
 
 
-def new_study(by: Any, **changes: Any) -> Study:
+def new_study(by, **changes) -> Study:
     haystack = changes.pop("haystack", None) or make_haystack()
     values: dict[str, Any] = {
         "details": Details(name="Ferry"),
@@ -25,14 +25,14 @@ def new_study(by: Any, **changes: Any) -> Study:
     return planning.create_study(**{**values, **changes})
 
 
-def update_plan(*, study: Study, plan: WritingPlan, by: Any, now: datetime) -> Study:
+def update_plan(*, study: Study, plan: WritingPlan, by, now: datetime) -> Study:
     """Change only the plan."""
     details = Details(**lifecycle.details_of(study))
     subtopics = list(study.writing_plan.subtopics.all())
     return planning.update_study(study=study, details=details, plan=plan, subtopics=subtopics, by=by, now=now)
 
 
-def form_data(**changes: Any) -> dict[str, Any]:
+def form_data(**changes) -> dict[str, Any]:
     data: dict[str, Any] = {
         "name": "Ferry",
         "setting": "oracle",

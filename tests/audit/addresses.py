@@ -66,7 +66,7 @@ class Address:
         """Whether it is known whose its object is."""
         return not self.has_object or self.is_private or bool(SHARED.match(self.route))
 
-    def of(self, kind: str, uid: Any) -> str:
+    def of(self, kind: str, uid) -> str:
         """The address of this object, or of a file of it that its people can download."""
         name, form = FILES.get(self.name, "figures.json"), "csv" if self.name == "adjudicated" else kind
         values = {"uuid:uid": str(uid), "label_kind:kind": kind, "slug:kind": form, "slug:file_format": "csv"}
@@ -88,7 +88,7 @@ def fill(route: str, values: dict[str, str]) -> str:
     return "/" + re.sub(r"<(?P<argument>(?:(?P<kind>\w+):)?\w+)>", value, route)
 
 
-def _walk(patterns: Any, prefix: str = "") -> Iterator[tuple[Address, Any]]:
+def _walk(patterns, prefix: str = "") -> Iterator[tuple[Address, Any]]:
     for pattern in patterns:
         route = prefix + str(pattern.pattern)
         if isinstance(pattern, URLResolver):
@@ -110,7 +110,7 @@ def is_allowed(role: str | None, access: str | None) -> bool:
     return role is not None and (access == LOGGED_IN or access in PERMISSIONS[role])
 
 
-def is_right(address: Address, who: str, method: str, response: Any, *, is_real: bool) -> bool:
+def is_right(address: Address, who: str, method: str, response, *, is_real: bool) -> bool:
     """The rule: whether this may be answered. `is_real` says that the object is there, and of a study."""
     code, location = response.status_code, response.headers.get("Location", "")
     asks_to_log_in = (

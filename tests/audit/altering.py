@@ -164,7 +164,7 @@ def altered_values(members: Members, names: set[str]) -> Iterator[Altered]:
                 yield Altered(f"{name} {place} {what}", partial(_changed, members, name, rows, change))
 
 
-def _changed(members: Members, name: str, rows: Any, change: Callable[[Any], Any]) -> bytes:
+def _changed(members: Members, name: str, rows, change: Callable[[Any], Any]) -> bytes:
     try:
         data = file_of(name, change(deepcopy(rows)))
     except (ValueError, TypeError, AttributeError, csv.Error):
@@ -173,7 +173,7 @@ def _changed(members: Members, name: str, rows: Any, change: Callable[[Any], Any
     return packed(found if name == MANIFEST else sealed(found))
 
 
-def rows_of(name: str, data: bytes) -> Any:
+def rows_of(name: str, data: bytes):
     if name.endswith(".json"):
         return json.loads(data)
     if name.endswith(".jsonl"):
@@ -181,7 +181,7 @@ def rows_of(name: str, data: bytes) -> Any:
     return list(csv.reader(io.StringIO(data.decode())))
 
 
-def file_of(name: str, rows: Any) -> bytes:
+def file_of(name: str, rows) -> bytes:
     if name.endswith(".json"):
         return json.dumps(rows).encode()
     if name.endswith(".jsonl"):
@@ -191,7 +191,7 @@ def file_of(name: str, rows: Any) -> bytes:
     return out.getvalue().encode()
 
 
-def places_in(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+def places_in(value, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """The places of a value, those of the first and the last member of a list for all of it."""
     yield at
     if isinstance(value, dict):
@@ -211,25 +211,25 @@ def _changes(place: tuple[Any, ...]) -> Iterator[tuple[str, Callable[[Any], Any]
         yield "doubled", partial(_double, place)
 
 
-def value_at(rows: Any, place: tuple[Any, ...]) -> Any:
+def value_at(rows, place: tuple[Any, ...]):
     for step in place:
         rows = rows[step]
     return rows
 
 
-def put(place: tuple[Any, ...], value: Any, rows: Any) -> Any:
+def put(place: tuple[Any, ...], value, rows):
     if not place:
         return value
     value_at(rows, place[:-1])[place[-1]] = value
     return rows
 
 
-def _leave_out(place: tuple[Any, ...], rows: Any) -> Any:
+def _leave_out(place: tuple[Any, ...], rows):
     del value_at(rows, place[:-1])[place[-1]]
     return rows
 
 
-def _double(place: tuple[Any, ...], rows: Any) -> Any:
+def _double(place: tuple[Any, ...], rows):
     holder = value_at(rows, place[:-1])
     holder.append(deepcopy(holder[place[-1]]))
     return rows

@@ -60,7 +60,7 @@ def audit(record_property: Callable[[str, Any], None]) -> Audit:
     return counted(record_property)
 
 
-def pytest_terminal_summary(terminalreporter: Any) -> None:
+def pytest_terminal_summary(terminalreporter) -> None:
     """Say what the run went through; reports bring it from every process."""
     counts: Counter[str] = Counter()
     for reports in terminalreporter.stats.values():

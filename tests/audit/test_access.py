@@ -39,7 +39,7 @@ OF_LINKING = ("study-figures", "study-agreement-rows", "disagreements")
 
 
 @pytest.fixture
-def clients(as_ada: Any, as_ben: Any, dot: Any, as_eve: Any, login: Any) -> dict[str, Client]:
+def clients(as_ada, as_ben, dot, as_eve, login) -> dict[str, Client]:
     """A browser of each role; the deactivated one was logged in before."""
     ned, gone = make_user("ned", "researcher"), make_user("gone", "researcher")
     found = {
@@ -55,7 +55,7 @@ def clients(as_ada: Any, as_ben: Any, dot: Any, as_eve: Any, login: Any) -> dict
 class World:
     """What is somebody's: tasks, a session and studies of every kind, ben's and ada's."""
 
-    def __init__(self, ada: Any, ben: Any, client: Client) -> None:
+    def __init__(self, ada, ben, client: Client) -> None:
         work = Work(ben, client)
         for study in Study.objects.all():
             study.researchers.set([ada])
@@ -76,7 +76,7 @@ class World:
 
 
 @pytest.fixture
-def world(ada: Any, ben: Any, as_ben: Any) -> World:
+def world(ada, ben, as_ben) -> World:
     return World(ada, ben, as_ben)
 
 
@@ -116,7 +116,7 @@ def test_no_view_goes_without_the_token() -> None:
     assert without == ["api-scores"], "which checks it itself where no token of the API is sent"
 
 
-def test_nothing_is_sent_without_the_token(eve: Any, login: Any, audit: Audit) -> None:
+def test_nothing_is_sent_without_the_token(eve, login, audit: Audit) -> None:
     client = login(eve, enforce_csrf_checks=True)
     unsafe = [method for method in METHODS if method not in SAFE]
     for address, method in audit.sample(product(ADDRESSES, unsafe), 276):
@@ -181,11 +181,11 @@ def _compare(
         audit.find(f"{method} {address.path}: no strict content policy")
 
 
-def _answer(client: Client, path: str, method: str) -> Any:
+def _answer(client: Client, path: str, method: str):
     """Ask, and take back what the request changed, a log-out too."""
     cookies = deepcopy(client.cookies)
     with transaction.atomic():
-        response: Any = client.generic(method, path)
+        response = client.generic(method, path)
         if response.streaming:
             b"".join(response.streaming_content)
         transaction.set_rollback(True)
@@ -193,7 +193,7 @@ def _answer(client: Client, path: str, method: str) -> Any:
     return response
 
 
-def _has_strict_policy(response: Any) -> bool:
+def _has_strict_policy(response) -> bool:
     policy = response.headers.get("Content-Security-Policy", "")
     return "default-src 'self'" in policy and "unsafe" not in policy
 
@@ -211,5 +211,5 @@ def test_the_admin_site_sends_a_stranger_to_the_login_of_the_site(client: Client
     assert client.get("/admin/", follow=True).redirect_chain[-1][0] == "/login/?next=%2Fadmin%2F"
 
 
-def test_an_admin_opens_the_admin_site(as_eve: Any) -> None:
+def test_an_admin_opens_the_admin_site(as_eve) -> None:
     assert as_eve.get("/admin/").status_code == 200

@@ -126,7 +126,7 @@ def archive_of(kind: str, folder: Path) -> Members:
 class Site:
     """A site without studies, into which archives are taken one after the other."""
 
-    def __init__(self, ada: Any, client: Any, folder: Path) -> None:
+    def __init__(self, ada, client, folder: Path) -> None:
         self.ada, self.client, self.path = ada, client, folder / "altered.zip"
         self.n_rows = self.rows()
 
@@ -176,9 +176,7 @@ def said_badly(report: Report) -> str | None:
 
 
 @pytest.fixture
-def make(
-    ada: Any, as_ada: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[str], tuple[Members, Site]]:
+def make(ada, as_ada, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], tuple[Members, Site]]:
     monkeypatch.chdir(tmp_path)
 
     def make(kind: str) -> tuple[Members, Site]:
@@ -190,7 +188,7 @@ def make(
 
 
 @pytest.mark.parametrize("kind", some(KINDS, "writing", "external"))
-def test_an_altered_archive_is_refused_in_words_or_taken_in_whole(kind: str, make: Any, audit: Audit) -> None:
+def test_an_altered_archive_is_refused_in_words_or_taken_in_whole(kind: str, make, audit: Audit) -> None:
     members, site = make(kind)
     assert site.fault(Altered("as it is", partial(packed, members)), opens=True) is None
     cases = [

@@ -50,7 +50,7 @@ def filled(entry: Format[Any]) -> Iterator[tuple[str, bytes]]:
 class Site:
     """A site without data, into which files are taken one after the other."""
 
-    def __init__(self, ada: Any, client: Client, folder: Path) -> None:
+    def __init__(self, ada, client: Client, folder: Path) -> None:
         self.ada, self.client, self.folder = ada, client, folder
 
     def take(self, entry: Format[Any], data: bytes) -> Report:
@@ -121,7 +121,7 @@ def pages() -> Iterator[str]:
 
 @pytest.mark.parametrize("name", WITH_EXAMPLE)
 def test_a_hostile_file_is_refused_in_words_or_shown_as_text(
-    name: str, ada: Any, as_ada: Any, audit: Audit, tmp_path: Path
+    name: str, ada, as_ada, audit: Audit, tmp_path: Path
 ) -> None:
     entry, site = FORMATS[name], Site(ada, as_ada, tmp_path)
     cases = list(audit.sample(filled(entry), 25))

@@ -58,7 +58,7 @@ def passages(text: str) -> Passages:
     return Passages.numbered([PLAIN, text])
 
 
-def labelled(kind: type[Any], labels: str, **fields: Any) -> Iterator[tuple[str, Asked]]:
+def labelled(kind: type[Any], labels: str, **fields) -> Iterator[tuple[str, Asked]]:
     for protocol, n in (("one", 1), ("all", 2)):
 
         def of(text: str, protocol: str = protocol, n: int = n) -> Question:
@@ -202,7 +202,7 @@ def test_a_reply_says_only_what_was_asked(audit: Audit) -> None:
     audit.conclude()
 
 
-def is_allowed(answer: Any, labels: frozenset[str]) -> bool:
+def is_allowed(answer, labels: frozenset[str]) -> bool:
     """Whether an answer is one that was asked for, or a problem."""
     if isinstance(answer, Problem):
         return True

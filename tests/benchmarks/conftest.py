@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
@@ -11,7 +10,7 @@ from tests.fake_openai import FakeServer, serving
 
 
 @pytest.fixture
-def server(settings: Any) -> Iterator[FakeServer]:
+def server(settings) -> Iterator[FakeServer]:
     with serving() as running:
         settings.OPENAI_BASE_URLS = [running.address]
         yield running

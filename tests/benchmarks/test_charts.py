@@ -186,7 +186,7 @@ def test_altair_finds_nothing_wrong_with_the_parts_of_a_spec(name: str) -> None:
     chart_drawing.BUILDERS[found.layout.layout](found, found.layout)  # checks each part while it is made
 
 
-def test_a_drawing_goes_stale_with_all_that_is_drawn_and_with_what_draws(monkeypatch: Any) -> None:
+def test_a_drawing_goes_stale_with_all_that_is_drawn_and_with_what_draws(monkeypatch) -> None:
     found = dots([Point(series="ash", value=0.5)])
     others = [
         dots([Point(series="ash", value=0.6)]),
@@ -202,7 +202,7 @@ def test_a_drawing_goes_stale_with_all_that_is_drawn_and_with_what_draws(monkeyp
     assert DRAWING.version(found) != before
 
 
-def test_a_drawing_says_all_in_the_language_of_its_chart(monkeypatch: Any) -> None:
+def test_a_drawing_says_all_in_the_language_of_its_chart(monkeypatch) -> None:
     spoken, spec_of = [], chart_drawing.spec_of
     monkeypatch.setattr(chart_drawing, "spec_of", lambda chart: (spoken.append(get_language()), spec_of(chart))[1])
     found = dots([Point(series="ash", value=0.5, low=0.4, high=0.6)])
@@ -211,7 +211,7 @@ def test_a_drawing_says_all_in_the_language_of_its_chart(monkeypatch: Any) -> No
 
 
 @pytest.mark.django_db
-def test_a_page_of_many_charts_asks_once(rf: RequestFactory, django_assert_num_queries: Any) -> None:
+def test_a_page_of_many_charts_asks_once(rf: RequestFactory, django_assert_num_queries) -> None:
     charts = [dots([Point(series="ash", value=0.5)]).renamed(f"c{at}") for at in range(5)]
     sheet = Sheet((Section("all", "All", tuple(Drawing(chart) for chart in charts)),))
     template, context = "{% load sheets %}{% sheet_parts sheet.parts %}", {"sheet": sheet, "request": rf.get("/")}
@@ -243,7 +243,7 @@ def test_drawings_of_a_page_have_ids_of_their_own() -> None:
 @pytest.mark.parametrize("ending", FORMATS)
 def test_each_format_is_a_file(ending: str, rf: RequestFactory) -> None:
     found = dots([Point(series="=ash", value=0.5, low=0.4, high=0.6, n=7)])
-    response: Any = chart_file(rf.get("/"), [None, found], f"c.{ending}", prefix="of-")
+    response = chart_file(rf.get("/"), [None, found], f"c.{ending}", prefix="of-")
     content = response.getvalue()
     starts = {
         "svg": b"<svg",
@@ -343,7 +343,7 @@ def test_an_unknown_measure_draws_nothing(report: JudgeReport) -> None:
 
 
 @pytest.mark.django_db
-def test_the_differences_fill_their_chart(ada: Any, as_ada: Any) -> None:
+def test_the_differences_fill_their_chart(ada, as_ada) -> None:
     study = make_labelled_study(summaries=make_summaries(), researcher=ada)
     figures = as_ada.get(reverse("annotation:study-figures", args=[study.uid])).context["shown"].figures
     _scatter, difference = figures.charts_of("")

@@ -8,7 +8,6 @@ import re
 from collections.abc import Callable
 from datetime import datetime
 from functools import partial
-from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -35,12 +34,12 @@ CORPORA, SEARCH = "/corpora/", "/corpora/search/"
 
 
 @pytest.fixture
-def read(as_ada: Any) -> Read:
+def read(as_ada) -> Read:
     """A page as a researcher reads it."""
     return partial(text_of, as_ada)
 
 
-def imported(now: datetime, **kwargs: Any) -> Haystack:
+def imported(now: datetime, **kwargs) -> Haystack:
     topic = summhay.parse(io.BytesIO(json.dumps(topic_json(**kwargs)).encode()), name="topic_harbour")
     import_topic(topic, actor=None, now=now)
     return Haystack.objects.get(key=topic.key)
@@ -59,20 +58,20 @@ def addresses(haystack: Haystack) -> dict[str, str]:
     }
 
 
-def text_of(client: Client, address: str, status: int = 200, **headers: Any) -> str:
+def text_of(client: Client, address: str, status: int = 200, **headers) -> str:
     response = client.get(address, headers=headers)
     assert response.status_code == status, address
     return response.content.decode()
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_every_page_opens_for_admins(name: str, now: datetime, as_eve: Any) -> None:
+def test_every_page_opens_for_admins(name: str, now: datetime, as_eve) -> None:
     text_of(as_eve, addresses(imported(now))[name])
 
 
 @pytest.mark.parametrize(("name", "shows_insights"), [*zip(PAGES[:-1], (False, False, *[True] * 4), strict=True)])
 def test_a_page_is_noted_as_an_exposure_exactly_when_it_shows_reference_insights(
-    name: str, shows_insights: bool, now: datetime, ada: Any, read: Read
+    name: str, shows_insights: bool, now: datetime, ada, read: Read
 ) -> None:
     haystack = imported(now)
     page = read(addresses(haystack)[name])
@@ -100,7 +99,7 @@ def queries(client: Client, address: str) -> int:
 
 
 @pytest.mark.parametrize(("name", "at_most"), [*zip(PAGES, (9, 15, 8, 17, 11, 10, 16), strict=True)])
-def test_the_number_of_queries_is_fixed(name: str, at_most: int, now: datetime, as_ada: Any) -> None:
+def test_the_number_of_queries_is_fixed(name: str, at_most: int, now: datetime, as_ada) -> None:
     small = imported(now, key="small", n_documents=4, n_subtopics=1, n_insights=2)
     as_ada.get(addresses(small)[name])  # what is stored is computed
     few = queries(as_ada, addresses(small)[name])
@@ -247,7 +246,7 @@ def test_summaries_are_sorted_by_the_scores_of_the_chosen_judge(now: datetime, r
     read(f"{address}?judge=nobody", status=404)
 
 
-def test_an_archived_haystack_leaves_lists_and_search_and_comes_back(now: datetime, ada: Any, as_ada: Any) -> None:
+def test_an_archived_haystack_leaves_lists_and_search_and_comes_back(now: datetime, ada, as_ada) -> None:
     haystack = imported(now)
     Haystack.objects.update(created_by=ada)
     archive = reverse("benchmarks:haystack-archive", args=[haystack.uid])
@@ -265,9 +264,7 @@ def test_an_archived_haystack_leaves_lists_and_search_and_comes_back(now: dateti
     ]
 
 
-def test_only_an_admin_deletes_and_everything_goes_along(
-    now: datetime, as_ada: Any, eve: Any, as_eve: Any
-) -> None:
+def test_only_an_admin_deletes_and_everything_goes_along(now: datetime, as_ada, eve, as_eve) -> None:
     address = reverse("benchmarks:haystack-delete", args=[imported(now).uid])
     assert as_ada.post(address).status_code == 403
     assert "24 verdicts" in text_of(as_eve, address)
@@ -282,7 +279,7 @@ def test_only_an_admin_deletes_and_everything_goes_along(
 
 @pytest.mark.needs("synthesis")
 def test_a_haystack_on_which_rows_of_an_absent_extension_stand_is_not_deleted_and_the_page_names_it(
-    now: datetime, as_eve: Any
+    now: datetime, as_eve
 ) -> None:
     haystack = imported(now)
     with connection.cursor() as cursor:
@@ -294,9 +291,7 @@ def test_a_haystack_on_which_rows_of_an_absent_extension_stand_is_not_deleted_an
     assert Haystack.objects.filter(pk=haystack.pk).exists()
 
 
-def test_a_haystack_that_a_study_uses_is_not_deleted_and_the_page_says_why(
-    now: datetime, ben: Any, as_eve: Any
-) -> None:
+def test_a_haystack_that_a_study_uses_is_not_deleted_and_the_page_says_why(now: datetime, ben, as_eve) -> None:
     haystack = make_haystack()
     make_assignment(annotator=ben, study=make_writing_study(haystack=haystack, annotators=[ben]))
     assert {row.label: row.count for row in obstacles(haystack)} == {"writing plan": 1, "assignment": 1}
@@ -308,7 +303,7 @@ def test_a_haystack_that_a_study_uses_is_not_deleted_and_the_page_says_why(
     assert Haystack.objects.filter(pk=haystack.pk).exists()
 
 
-def test_the_admin_shows_every_model_and_changes_none(now: datetime, eve: Any, as_eve: Any) -> None:
+def test_the_admin_shows_every_model_and_changes_none(now: datetime, eve, as_eve) -> None:
     imported(now)
     eve.is_superuser = True
     eve.save()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import pytest
 from django.utils.html import strip_tags
@@ -34,7 +33,7 @@ def test_links_stay_within_the_help_and_no_two_entries_share_an_anchor() -> None
     assert len({entry.slug for entry in entries()}) == len(entries())
 
 
-def test_the_page_finds_entries_by_all_words_whatever_their_case(as_ada: Any) -> None:
+def test_the_page_finds_entries_by_all_words_whatever_their_case(as_ada) -> None:
     page = as_ada.get("/help/", {"q": "RANDOLPH Kappa 1"}).content.decode()
     assert "1 / q" in page
     assert "Gwet" not in page
@@ -43,7 +42,7 @@ def test_the_page_finds_entries_by_all_words_whatever_their_case(as_ada: Any) ->
     assert "zebra kappa" in part
 
 
-def test_an_entry_opens_alone_and_its_measure_leads_to_it(as_ada: Any) -> None:
+def test_an_entry_opens_alone_and_its_measure_leads_to_it(as_ada) -> None:
     entry = entry_of("randolph")
     part = as_ada.get(f"/help/{entry.slug}/", headers={"HX-Request": "true"}).content.decode()
     assert "1 / q" in part
@@ -57,5 +56,5 @@ def test_an_entry_opens_alone_and_its_measure_leads_to_it(as_ada: Any) -> None:
     assert as_ada.get("/help/no-such-thing/").status_code == 404
 
 
-def test_help_is_for_researchers(as_ben: Any) -> None:
+def test_help_is_for_researchers(as_ben) -> None:
     assert as_ben.get("/help/").status_code == 403

@@ -41,11 +41,11 @@ def summary(db: None) -> Summary:
     return make_summary(subtopic=make_haystack().subtopics.get(number=1), text="- Nothing happened.")
 
 
-def url(name: str, *args: Any) -> str:
+def url(name: str, *args) -> str:
     return reverse(f"benchmarks:{name}", args=args)
 
 
-def fields(server: FakeServer, **more: Any) -> dict[str, Any]:
+def fields(server: FakeServer, **more) -> dict[str, Any]:
     values = {"name": "sparrow", "base_url": server.address, "model": MODEL, "protocol": "one", "temperature": "0"}
     return {**values, "max_tokens": "400", "timeout_s": "60", "prompt": "", **more}
 
@@ -58,7 +58,7 @@ def made(client: Client, server: FakeServer) -> Judge:
 NUMBERS = {"concurrency": "4", "repeats": "1"}
 
 
-def test_a_judge_is_made_and_edited_as_a_new_version(as_ada: Any, server: FakeServer) -> None:
+def test_a_judge_is_made_and_edited_as_a_new_version(as_ada, server: FakeServer) -> None:
     first = made(as_ada, server)
     assert "numbered bullets" in first.config["prompt"]
     assert "numbered bullets" in as_ada.get(url("judge-edit", first.uid)).text
@@ -68,7 +68,7 @@ def test_a_judge_is_made_and_edited_as_a_new_version(as_ada: Any, server: FakeSe
     assert "version 1" in as_ada.get(url("judge-detail", Judge.objects.get(version=2).uid)).text
 
 
-def test_a_server_that_knows_another_name_of_the_limit_gets_it(as_ada: Any, server: FakeServer) -> None:
+def test_a_server_that_knows_another_name_of_the_limit_gets_it(as_ada, server: FakeServer) -> None:
     usual = made(as_ada, server)
     assert as_ada.post(url("judge-edit", usual.uid), fields(server, limit_name="max_tokens")).status_code == 302
     other = Judge.objects.get(version=2)
@@ -77,7 +77,7 @@ def test_a_server_that_knows_another_name_of_the_limit_gets_it(as_ada: Any, serv
     assert as_ada.post(url("judge-edit", other.uid), fields(server, limit_name="most")).status_code == 422
 
 
-def test_only_addresses_of_the_settings_and_free_names_are_taken(as_ada: Any, server: FakeServer) -> None:
+def test_only_addresses_of_the_settings_and_free_names_are_taken(as_ada, server: FakeServer) -> None:
     response = as_ada.post(url("judge-new"), fields(server, base_url="https://elsewhere.example/v1"))
     assert response.status_code == 422
     response = as_ada.post(url("judge-new"), fields(server, name="lexical"))
@@ -85,9 +85,7 @@ def test_only_addresses_of_the_settings_and_free_names_are_taken(as_ada: Any, se
     assert Judge.objects.count() == 0
 
 
-def test_the_estimate_comes_before_the_run_and_sends_nothing(
-    as_ada: Any, server: FakeServer, summary: Summary
-) -> None:
+def test_the_estimate_comes_before_the_run_and_sends_nothing(as_ada, server: FakeServer, summary: Summary) -> None:
     judge = made(as_ada, server)
     assert "there is no price for this model" in as_ada.get(url("judge-detail", judge.uid), NUMBERS).text
     price = {"model": MODEL, "base_url": "", "valid_from": "2020-01-01", "input_per_million": "2"}
@@ -103,7 +101,7 @@ def test_the_estimate_comes_before_the_run_and_sends_nothing(
 
 
 def test_an_estimate_of_many_summaries_looks_at_some_of_them(
-    as_ada: Any, server: FakeServer, summary: Summary, monkeypatch: pytest.MonkeyPatch
+    as_ada, server: FakeServer, summary: Summary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     judge = made(as_ada, server)
     for n in range(6):
@@ -119,9 +117,7 @@ def test_an_estimate_of_many_summaries_looks_at_some_of_them(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_run_is_started_and_read_when_it_is_over(
-    ada: Any, as_ada: Any, server: FakeServer, summary: Summary
-) -> None:
+def test_a_run_is_started_and_read_when_it_is_over(ada, as_ada, server: FakeServer, summary: Summary) -> None:
     judge = made(as_ada, server)
     response = as_ada.post(url("judge-start", judge.uid), NUMBERS)
     run = JudgeRun.objects.get()
@@ -140,9 +136,7 @@ def test_a_run_is_started_and_read_when_it_is_over(
     assert "Nothing is missing" in as_ada.get(url("judge-detail", judge.uid), NUMBERS).text
 
 
-def test_a_run_is_paused_and_cancelled_by_hand(
-    ada: Any, as_ada: Any, server: FakeServer, summary: Summary
-) -> None:
+def test_a_run_is_paused_and_cancelled_by_hand(ada, as_ada, server: FakeServer, summary: Summary) -> None:
     run = judging.request_run(
         judge=made(as_ada, server),
         subjects=[summary],
@@ -160,7 +154,7 @@ def test_a_run_is_paused_and_cancelled_by_hand(
 
 @pytest.mark.django_db(transaction=True)
 def test_a_run_that_its_budget_stopped_goes_on_with_a_larger_one(
-    ada: Any, as_ada: Any, server: FakeServer, summary: Summary
+    ada, as_ada, server: FakeServer, summary: Summary
 ) -> None:
     judge = made(as_ada, server)
     values = {"model": MODEL, "valid_from": date(2020, 1, 1), "output_per_million": 100_000}
@@ -183,7 +177,7 @@ def test_a_run_that_its_budget_stopped_goes_on_with_a_larger_one(
 
 
 def test_the_summary_to_try_is_chosen_and_the_insight_to_look_at(
-    as_ada: Any, server: FakeServer, summary: Summary
+    as_ada, server: FakeServer, summary: Summary
 ) -> None:
     judge = made(as_ada, server)
     near = make_summary(subtopic=summary.subtopic, text="- Other.", system="near")
@@ -201,7 +195,7 @@ def test_the_summary_to_try_is_chosen_and_the_insight_to_look_at(
 
 
 def test_a_judges_page_reads_only_what_its_newest_verdicts_are_about(
-    as_ada: Any, server: FakeServer, monkeypatch: pytest.MonkeyPatch
+    as_ada, server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Responses that this judge has not judged are not read, and of many verdicts only the newest are compared."""
     judge = made(as_ada, server)
@@ -236,7 +230,7 @@ def test_a_judges_page_reads_only_what_its_newest_verdicts_are_about(
 
 
 def test_the_page_of_a_run_of_autods_scores_counts_key_points(
-    as_ada: Any, server: FakeServer, django_assert_max_num_queries: DjangoAssertNumQueries
+    as_ada, server: FakeServer, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     judge = made(as_ada, server)
     make_response("alpha", system="heron", n_points=3)
@@ -260,7 +254,7 @@ def test_the_page_of_a_run_of_autods_scores_counts_key_points(
     assert "AutoDS scores of key points" in as_ada.get(url("judge-detail", judge.uid)).text
 
 
-def test_the_page_of_a_run_says_how_many_verdicts_count(summary: Summary, as_ada: Any) -> None:
+def test_the_page_of_a_run_says_how_many_verdicts_count(summary: Summary, as_ada) -> None:
     judge = Judge.objects.create(name="wren", kind="imported", config_sha256="w", created_at=timezone.now())
     run = JudgeRun.objects.create(judge=judge, state="done", created_at=timezone.now())
     insights = list(summary.subtopic.insights.order_by("number"))
@@ -278,7 +272,7 @@ def test_the_page_of_a_run_says_how_many_verdicts_count(summary: Summary, as_ada
 
 
 def test_the_cost_is_of_the_day_in_utc_wherever_the_reader_is(
-    ada: Any, as_ada: Any, eve: Any, login: Login, server: FakeServer, summary: Summary
+    ada, as_ada, eve, login: Login, server: FakeServer, summary: Summary
 ) -> None:
     """Half past eleven in the evening is the next day in Berlin and the same in New York."""
     judge = made(as_ada, server)
@@ -295,7 +289,7 @@ def test_the_cost_is_of_the_day_in_utc_wherever_the_reader_is(
 
 
 def test_the_list_takes_a_fixed_number_of_queries(
-    as_ada: Any, django_assert_max_num_queries: DjangoAssertNumQueries
+    as_ada, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     for n in range(30):
         versions.ensure_judge(name=f"published {n}", kind="imported", config={}, now=timezone.now())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -26,12 +25,12 @@ def summary(db: None) -> Summary:
     return make_summary(subtopic=make_haystack().subtopics.get(number=1), text="- One.\n- Two.\n- Three.")
 
 
-def judge(name: str, **fields: Any) -> Judge:
+def judge(name: str, **fields) -> Judge:
     fields = {"kind": "imported", "config": {"name": name}} | fields
     return versions.ensure_judge(name=name, now=NOW, **fields)
 
 
-def give(by: Judge, summary: Summary, number: int, coverage: str, *lines: int, **fields: Any) -> Verdict:
+def give(by: Judge, summary: Summary, number: int, coverage: str, *lines: int, **fields) -> Verdict:
     return Verdict.objects.create(
         judge=by,
         summary=summary,
@@ -45,7 +44,7 @@ def give(by: Judge, summary: Summary, number: int, coverage: str, *lines: int, *
     )
 
 
-def make_jury(*args: str) -> Any:
+def make_jury(*args: str):
     return json_of("make_jury", *args)
 
 
@@ -179,11 +178,11 @@ def test_texts_of_sessions_are_judged_by_a_jury_too(summary: Summary) -> None:
     assert make_jury("bench", "--of", "wren,owl")["verdicts"] == 1
 
 
-def url(name: str, *args: Any) -> str:
+def url(name: str, *args) -> str:
     return reverse(f"benchmarks:{name}", args=args)
 
 
-def test_a_jury_is_made_on_its_page_and_run_again_on_its_own(summary: Summary, ada: Any, as_ada: Any) -> None:
+def test_a_jury_is_made_on_its_page_and_run_again_on_its_own(summary: Summary, ada, as_ada) -> None:
     wren, owl = judge("<script>wren</script>"), judge("owl")
     assert "No judge has verdicts on summaries yet" in as_ada.get(url("jury-new")).text
     give(wren, summary, 1, "full", 2)
@@ -209,7 +208,7 @@ def test_a_jury_is_made_on_its_page_and_run_again_on_its_own(summary: Summary, a
     assert as_ada.post(url("jury-run", jury.uid))["Location"] == url("judge-detail", jury.uid)
 
 
-def test_a_form_that_makes_no_jury_says_why(summary: Summary, as_ada: Any) -> None:
+def test_a_form_that_makes_no_jury_says_why(summary: Summary, as_ada) -> None:
     wren, owl = judge("wren"), judge("owl")
     for one in (wren, owl):
         give(one, summary, 1, "none")
@@ -227,7 +226,7 @@ def test_a_form_that_makes_no_jury_says_why(summary: Summary, as_ada: Any) -> No
     assert not Judge.objects.filter(kind="jury").exists()
 
 
-def test_only_a_jury_is_run_as_one(summary: Summary, as_ada: Any) -> None:
+def test_only_a_jury_is_run_as_one(summary: Summary, as_ada) -> None:
     assert as_ada.post(url("jury-run", judge("wren").uid)).status_code == 404
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 from django import forms
@@ -113,14 +112,14 @@ class PeoplePage(ListPage):
     table_class = People
     filterset_class = PeopleFilter
 
-    def get_queryset(self) -> Any:
+    def get_queryset(self):
         return get_user_model().objects.order_by("pk")
 
 
 @pytest.mark.django_db
-def test_rows_in_the_database_are_sorted_narrowed_and_paged_there(now: Any, monkeypatch: Any) -> None:
+def test_rows_in_the_database_are_sorted_narrowed_and_paged_there(now, monkeypatch) -> None:
     monkeypatch.setattr(lists, "ON_A_PAGE", 2)
-    users: Any = get_user_model().objects
+    users = get_user_model().objects
     for email, name, login in (("b@x.org", "Bea", now), ("a@x.org", "Al", None), ("c@x.org", "Cy", None)):
         users.create(username=name, email=email, name=name, last_login=login)
 

@@ -8,7 +8,6 @@ import json
 from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from django.apps import apps
@@ -33,24 +32,24 @@ THEIRS = "Ada or an admin can change this."
 
 
 @pytest.fixture
-def bob(db: None) -> Any:
+def bob(db: None):
     """Another researcher."""
     return make_user("bob", "researcher")
 
 
 @pytest.fixture
-def ada(ada: Any) -> Any:
+def ada(ada):
     ada.name = "Ada"
     ada.save()
     return ada
 
 
-def url(name: str, *args: Any) -> str:
+def url(name: str, *args) -> str:
     return reverse(f"benchmarks:{name}", args=args)
 
 
 @pytest.fixture
-def run(ada: Any, server: FakeServer) -> JudgeRun:
+def run(ada, server: FakeServer) -> JudgeRun:
     make_summary(subtopic=make_haystack().subtopics.get(number=1), text="- Nothing happened.")
     config = {"base_url": server.address, "model": MODEL, "prompt": "Say."}
     judge = versions.ensure_judge(name="sparrow", kind="openai", config=config, now=timezone.now(), by=ada)
@@ -66,12 +65,12 @@ def run(ada: Any, server: FakeServer) -> JudgeRun:
     return made
 
 
-def judge_subjects() -> Any:
+def judge_subjects():
     return apps.get_model("benchmarks", "Summary").objects.all()
 
 
 def test_only_whoever_imported_a_haystack_or_an_admin_archives_it(
-    ada: Any, as_ada: Any, bob: Any, ben: Any, eve: Any, login: Login
+    ada, as_ada, bob, ben, eve, login: Login
 ) -> None:
     haystack = make_haystack()
     page, archive = url("haystack-detail", haystack.uid), url("haystack-archive", haystack.uid)
@@ -94,7 +93,7 @@ def test_only_whoever_imported_a_haystack_or_an_admin_archives_it(
     assert Haystack.objects.get().archived_at is not None
 
 
-def test_sending_the_button_twice_does_not_undo_it(ada: Any, as_ada: Any) -> None:
+def test_sending_the_button_twice_does_not_undo_it(ada, as_ada) -> None:
     haystack = make_haystack()
     make_questions(2, dataset="harbours")
     Haystack.objects.update(created_by=ada)
@@ -107,9 +106,7 @@ def test_sending_the_button_twice_does_not_undo_it(ada: Any, as_ada: Any) -> Non
     assert AuditEvent.objects.filter(actor=ada).count() == 4
 
 
-def test_only_whoever_imported_all_of_a_question_set_or_an_admin_archives_it(
-    ada: Any, bob: Any, eve: Any, login: Login
-) -> None:
+def test_only_whoever_imported_all_of_a_question_set_or_an_admin_archives_it(ada, bob, eve, login: Login) -> None:
     make_questions(2, dataset="harbours")
     page, archive = url("questions"), url("question-set-archive", "harbours")
     first = Question.objects.first()
@@ -130,7 +127,7 @@ def test_only_whoever_imported_all_of_a_question_set_or_an_admin_archives_it(
 
 @pytest.mark.parametrize("act", ["pause", "cancel", "resume"])
 def test_only_whoever_started_a_run_or_an_admin_changes_it(
-    run: JudgeRun, act: str, ada: Any, bob: Any, eve: Any, login: Login
+    run: JudgeRun, act: str, ada, bob, eve, login: Login
 ) -> None:
     before = "paused" if act == "resume" else "pending"
     page, address = url("judge-run", run.uid), url(f"judge-run-{act}", run.uid)
@@ -147,9 +144,7 @@ def test_only_whoever_started_a_run_or_an_admin_changes_it(
         assert (run.budget == 500) == (act == "resume" and status == 302)
 
 
-def test_anybody_who_may_start_runs_repeats_one_which_then_is_their_own(
-    run: JudgeRun, bob: Any, login: Login
-) -> None:
+def test_anybody_who_may_start_runs_repeats_one_which_then_is_their_own(run: JudgeRun, bob, login: Login) -> None:
     JudgeRun.objects.update(state="cancelled")
     run.items.update(state="failed")
     assert login(bob).post(url("judge-run-again", run.uid)).status_code == 302
@@ -157,7 +152,7 @@ def test_anybody_who_may_start_runs_repeats_one_which_then_is_their_own(
 
 
 def test_the_next_version_of_a_judge_is_made_by_who_made_one_or_an_admin(
-    ada: Any, as_ada: Any, bob: Any, as_eve: Any, login: Login, server: FakeServer
+    ada, as_ada, bob, as_eve, login: Login, server: FakeServer
 ) -> None:
     fields = {"name": "sparrow", "base_url": server.address, "model": MODEL, "protocol": "one", "temperature": "0"}
     fields |= {"max_tokens": "400", "timeout_s": "60", "prompt": ""}
@@ -178,7 +173,7 @@ def test_the_next_version_of_a_judge_is_made_by_who_made_one_or_an_admin(
 
 
 def test_the_next_version_of_a_summarizer_is_made_by_who_made_one_or_an_admin(
-    ada: Any, as_ada: Any, bob: Any, login: Login
+    ada, as_ada, bob, login: Login
 ) -> None:
     made = versions.ensure_judge(
         name="wren",
@@ -197,7 +192,7 @@ def test_the_next_version_of_a_summarizer_is_made_by_who_made_one_or_an_admin(
 
 
 def test_the_published_cost_of_a_judge_is_changed_by_who_imported_it_or_an_admin(
-    ada: Any, bob: Any, eve: Any, login: Login
+    ada, bob, eve, login: Login
 ) -> None:
     judge = Judge.objects.create(
         name="brisk", kind="imported", config_sha256="0", created_by=ada, created_at=timezone.now()
@@ -209,7 +204,7 @@ def test_the_published_cost_of_a_judge_is_changed_by_who_imported_it_or_an_admin
 
 
 def test_a_price_is_replaced_by_who_set_it_or_an_admin_and_anybody_sets_that_of_another_day(
-    ada: Any, as_ada: Any, bob: Any, eve: Any, login: Login
+    ada, as_ada, bob, eve, login: Login
 ) -> None:
     fields = {"model": MODEL, "base_url": "", "valid_from": "2026-01-01", "output_per_million": "8"}
     as_ada.post(url("prices"), fields | {"input_per_million": "2"})
@@ -225,9 +220,7 @@ def test_a_price_is_replaced_by_who_set_it_or_an_admin_and_anybody_sets_that_of_
     assert ModelPrice.objects.get(valid_from=date(2026, 2, 1)).created_by == bob
 
 
-def test_only_whoever_started_a_retriever_or_an_admin_cancels_it(
-    ada: Any, bob: Any, eve: Any, login: Login
-) -> None:
+def test_only_whoever_started_a_retriever_or_an_admin_cancels_it(ada, bob, eve, login: Login) -> None:
     haystack = make_haystack()
     row = retrieving.request(
         haystack=haystack, retriever=make("bm25", {}), actor=ada, now=timezone.now(), wake=False
@@ -244,8 +237,8 @@ def test_only_whoever_started_a_retriever_or_an_admin_cancels_it(
     assert Retrieval.objects.get().created_by == bob
 
 
-def test_an_import_by_somebody_else_adds_to_a_haystack_and_leaves_its_names(ada: Any, bob: Any, eve: Any) -> None:
-    def bring(by: Any, title: str, dataset: str) -> Haystack:
+def test_an_import_by_somebody_else_adds_to_a_haystack_and_leaves_its_names(ada, bob, eve) -> None:
+    def bring(by, title: str, dataset: str) -> Haystack:
         content = json.dumps(topic_json() | {"topic": title}).encode()
         topic = summhay.parse(io.BytesIO(content), name="topic_harbour")
         import_topic(topic, actor=by, now=timezone.now(), dataset=dataset)
@@ -258,7 +251,7 @@ def test_an_import_by_somebody_else_adds_to_a_haystack_and_leaves_its_names(ada:
     assert bring(eve, "The old harbour", "third").dataset == "third"
 
 
-def test_earlier_rows_get_the_owner_that_the_audit_log_names_and_no_other(ada: Any, bob: Any, now: Any) -> None:
+def test_earlier_rows_get_the_owner_that_the_audit_log_names_and_no_other(ada, bob, now) -> None:
     haystack, other = make_haystack(), make_haystack(key="other")
     make_questions(2, dataset="harbours")
     make_questions(1, dataset="piers")
@@ -266,7 +259,7 @@ def test_earlier_rows_get_the_owner_that_the_audit_log_names_and_no_other(ada: A
         model=MODEL, valid_from=date(2026, 1, 1), input_per_million=1, output_per_million=1
     )
 
-    def event(action: str, by: Any, uid: Any = "", **detail: Any) -> None:
+    def event(action: str, by, uid="", **detail) -> None:
         AuditEvent.objects.create(at=now, actor=by, action=action, object_uid=str(uid), detail=detail)
 
     event("corpus.imported", ada, haystack.uid)

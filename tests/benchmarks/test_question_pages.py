@@ -29,7 +29,7 @@ def take(now: datetime, *lines: dict[str, Any], dataset: str = "long2rag") -> No
     import_questions(long2rag.parse(lines), dataset=dataset, actor=None, now=now)
 
 
-def line(**fields: Any) -> dict[str, Any]:
+def line(**fields) -> dict[str, Any]:
     base = {
         "key": "q",
         "question": "Why <i>then</i>?",
@@ -46,19 +46,19 @@ def detail(question: Question) -> str:
     return reverse("benchmarks:question-detail", args=[question.uid])
 
 
-def body(client: Client, address: str, **headers: Any) -> str:
+def body(client: Client, address: str, **headers) -> str:
     response = client.get(address, headers=headers)
     assert response.status_code == 200
     return response.content.decode()
 
 
-def test_a_set_is_listed_and_downloaded(now: datetime, as_ada: Any) -> None:
+def test_a_set_is_listed_and_downloaded(now: datetime, as_ada) -> None:
     take(now, line())
     assert reverse("benchmarks:questions") in body(as_ada, reverse("benchmarks:questions"))
     assert as_ada.get(reverse("benchmarks:question-download", args=["long2rag"])).status_code == 200
 
 
-def test_passages_are_marked_where_they_are_and_no_text_becomes_markup(now: datetime, as_ada: Any) -> None:
+def test_passages_are_marked_where_they_are_and_no_text_becomes_markup(now: datetime, as_ada) -> None:
     take(now, line())
     html = flat(body(as_ada, detail(Question.objects.get())))
     assert '<span id="span-1-1"></span><mark>Ice &lt;b&gt;stopped&lt;/b&gt; the <sup>' in html
@@ -72,7 +72,7 @@ def test_passages_are_marked_where_they_are_and_no_text_becomes_markup(now: date
     assert "AutoDS 0.81" in html
 
 
-def test_the_list_filters_searches_and_sorts_by_its_address(now: datetime, as_ada: Any) -> None:
+def test_the_list_filters_searches_and_sorts_by_its_address(now: datetime, as_ada) -> None:
     take(now, *read("questions.jsonl"), dataset="demo")
     take(now, line(category="riddle"))
     address = reverse("benchmarks:questions")
@@ -93,7 +93,7 @@ def test_the_list_filters_searches_and_sorts_by_its_address(now: datetime, as_ad
     assert by_words.index(str(longest.uid)) < by_words.index(str(shortest.uid))
 
 
-def test_long_lists_come_in_pages_that_keep_the_filter(now: datetime, as_ada: Any) -> None:
+def test_long_lists_come_in_pages_that_keep_the_filter(now: datetime, as_ada) -> None:
     take(now, *(line(key=number, category="causal") for number in range(101)))
     address = reverse("benchmarks:questions")
     first, second = body(as_ada, address + "?category=causal"), body(as_ada, address + "?category=causal&page=2")
@@ -102,12 +102,12 @@ def test_long_lists_come_in_pages_that_keep_the_filter(now: datetime, as_ada: An
     assert sum(str(row.uid) in second for row in Question.objects.all()) == 1
 
 
-def test_without_questions_the_list_says_how_they_come_in(as_ada: Any) -> None:
+def test_without_questions_the_list_says_how_they_come_in(as_ada) -> None:
     assert reverse("benchmarks:import-new") in body(as_ada, reverse("benchmarks:questions"))
     assert as_ada.get(reverse("benchmarks:question-download", args=["none"])).status_code == 404
 
 
-def test_pages_cost_the_same_queries_whatever_is_on_them(now: datetime, as_ada: Any) -> None:
+def test_pages_cost_the_same_queries_whatever_is_on_them(now: datetime, as_ada) -> None:
     take(now, line(key="small", key_points=[], responses=[]))
     take(now, *read("questions.jsonl"), dataset="demo")
     small, large = (detail(Question.objects.get(key=key)) for key in ("small", "canals"))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import Any
 
 import pytest
 from django.core.files.storage import storages
@@ -26,7 +25,7 @@ LINE = {
 }
 
 
-def send(client: Client, *lines: Any, **fields: Any) -> ImportJob:
+def send(client: Client, *lines, **fields) -> ImportJob:
     data = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines).encode()
     upload = SimpleUploadedFile("harbour.jsonl", data, content_type="application/json")
     form = {"format": "long2rag", "judge": "published", "file": upload, **fields}
@@ -44,7 +43,7 @@ def text_of(client: Client, address: str) -> str:
     return response.content.decode()
 
 
-def test_questions_are_sent_checked_and_imported(as_ada: Any) -> None:
+def test_questions_are_sent_checked_and_imported(as_ada) -> None:
     assert 'value="long2rag" selected' in text_of(as_ada, reverse("benchmarks:import-new") + "?format=long2rag")
     job = send(as_ada, LINE, dataset="harbour")
     shown = text_of(as_ada, step("job", job))
@@ -65,7 +64,7 @@ def test_questions_are_sent_checked_and_imported(as_ada: Any) -> None:
 
 
 def test_a_large_file_of_questions_is_taken_in_by_the_worker(
-    as_ada: Any, now: datetime, monkeypatch: pytest.MonkeyPatch
+    as_ada, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(jobs, "INLINE_BYTES", 10)
     job = send(as_ada, LINE)
@@ -80,14 +79,14 @@ def test_a_large_file_of_questions_is_taken_in_by_the_worker(
     ("line", "words"),
     [("{", "Nothing was imported."), (LINE | {"question": ""}, "1 error."), ("[]", "Nothing was imported.")],
 )
-def test_a_bad_file_is_refused_in_sentences(as_ada: Any, line: Any, words: str) -> None:
+def test_a_bad_file_is_refused_in_sentences(as_ada, line, words: str) -> None:
     job = send(as_ada, LINE | {"key": "q2"}, line)
     assert job.state == "failed"
     assert words in text_of(as_ada, step("job", job))
     assert not Question.objects.exists()
 
 
-def test_an_archived_set_leaves_the_list_and_comes_back(ada: Any, as_ada: Any) -> None:
+def test_an_archived_set_leaves_the_list_and_comes_back(ada, as_ada) -> None:
     make_questions(2, dataset="harbours")
     make_questions(1, dataset="piers")
     Question.objects.update(created_by=ada)
@@ -109,7 +108,7 @@ def test_an_archived_set_leaves_the_list_and_comes_back(ada: Any, as_ada: Any) -
     assert as_ada.post(reverse("benchmarks:question-set-archive", args=["none"])).status_code == 404
 
 
-def test_only_an_admin_deletes_a_set_and_everything_goes_along(as_ada: Any, eve: Any, as_eve: Any) -> None:
+def test_only_an_admin_deletes_a_set_and_everything_goes_along(as_ada, eve, as_eve) -> None:
     make_questions(2, dataset="harbours")
     make_questions(1, dataset="piers")
     address = reverse("benchmarks:question-set-delete", args=["harbours"])
@@ -123,7 +122,7 @@ def test_only_an_admin_deletes_a_set_and_everything_goes_along(as_ada: Any, eve:
     assert as_eve.get(address).status_code == 404
 
 
-def test_a_set_that_a_study_uses_is_not_deleted_and_the_page_says_why(ben: Any, as_eve: Any) -> None:
+def test_a_set_that_a_study_uses_is_not_deleted_and_the_page_says_why(ben, as_eve) -> None:
     make_verification_study(questions=make_questions(2, dataset="harbours"), annotators=[ben])
     address = reverse("benchmarks:question-set-delete", args=["harbours"])
     shown = text_of(as_eve, address)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -19,7 +18,7 @@ from tests.makers_recall import NOW, make_judge, make_response, say
 from tests.sheets import rows_shown
 
 
-def judged(question: Any, model: str, documents: str, k: int, *, n: int = 4, system: str = "") -> Judged:
+def judged(question, model: str, documents: str, k: int, *, n: int = 4, system: str = "") -> Judged:
     return Judged(
         Answer(question, n, k), 0, "owl", system or f"{documents}_{model}", "", "", 100, 10 * k, model, documents,
         None if documents == "full" else 50,
@@ -113,7 +112,7 @@ def judge(db: None) -> Judge:
 
 
 @pytest.mark.django_db
-def test_the_page_and_its_files_have_the_table(judge: Judge, as_ada: Any) -> None:
+def test_the_page_and_its_files_have_the_table(judge: Judge, as_ada) -> None:
     shown = flat(as_ada.get("/questions/recall/").text)
     part = shown[shown.index('id="conditions"') : shown.index("Models with one condition")]
     assert "All 2 questions, each answered by all systems shown" in part

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from datetime import datetime
-from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -25,7 +24,7 @@ pytestmark = pytest.mark.django_db
 FEW = Resampling(n_resamples=20)
 
 
-def report(capsys: pytest.CaptureFixture[str], **options: Any) -> Any:
+def report(capsys: pytest.CaptureFixture[str], **options):
     call_command("report", "kpr", json=True, **options)
     return json.loads(capsys.readouterr().out)
 
@@ -116,7 +115,7 @@ def test_only_the_key_points_asked_for_count_and_support_by_all_of_them_is_undef
 
 
 def test_a_verification_study_narrows_recall_down_to_what_it_keeps(
-    ada: Any, capsys: pytest.CaptureFixture[str]
+    ada, capsys: pytest.CaptureFixture[str]
 ) -> None:
     question = next(iter(make_questions()))
     study = make_verification_study(questions=[question], annotators=["ann", "bob"], n_control=1)

@@ -6,7 +6,6 @@ import csv
 import io
 import re
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -58,13 +57,13 @@ def judge(db: None) -> Judge:
     return judge
 
 
-def body(client: Client, address: str, **headers: Any) -> str:
+def body(client: Client, address: str, **headers) -> str:
     answer = client.get(address, headers=headers)
     assert answer.status_code == 200
     return answer.content.decode()
 
 
-def test_the_best_and_the_second_of_a_column_are_marked_and_said(judge: Judge, as_ada: Any) -> None:
+def test_the_best_and_the_second_of_a_column_are_marked_and_said(judge: Judge, as_ada) -> None:
     html = flat(body(as_ada, RECALL + "?questions=all"))
     table = html.partition('id="systems-category"')[2].partition("</table>")[0]
     rows = {
@@ -80,7 +79,7 @@ def test_the_best_and_the_second_of_a_column_are_marked_and_said(judge: Judge, a
     assert "the only" not in table
 
 
-def test_figures_follow_the_filter_and_a_fragment_has_no_frame(judge: Judge, as_ada: Any) -> None:
+def test_figures_follow_the_filter_and_a_fragment_has_no_frame(judge: Judge, as_ada) -> None:
     html = body(as_ada, RECALL + "?system=wren", HX_Request="true")
     assert "<html" not in html
     assert "heron" not in html
@@ -88,7 +87,7 @@ def test_figures_follow_the_filter_and_a_fragment_has_no_frame(judge: Judge, as_
     assert ">50.0</span>" in html
 
 
-def test_a_judge_can_be_chosen_and_the_one_with_most_responses_is_shown_first(judge: Judge, as_ada: Any) -> None:
+def test_a_judge_can_be_chosen_and_the_one_with_most_responses_is_shown_first(judge: Judge, as_ada) -> None:
     say(make_judge("tern"), Response.objects.get(system__key="jay"), ["yes", "yes"])
     assert "judge owl" in body(as_ada, RECALL)
     chosen = body(as_ada, RECALL + "?judge=tern")
@@ -96,20 +95,20 @@ def test_a_judge_can_be_chosen_and_the_one_with_most_responses_is_shown_first(ju
     assert "3 responses have no verdict" in chosen
 
 
-def test_filters_that_leave_no_response_are_named_and_not_the_import(judge: Judge, as_ada: Any) -> None:
+def test_filters_that_leave_no_response_are_named_and_not_the_import(judge: Judge, as_ada) -> None:
     for query in ("?category=factual&domain=history", "?domain=nowhere"):
         shown = flat(body(as_ada, RECALL + query))
         assert "No response has all that is chosen above." in shown
         assert "import_dataset" not in shown
 
 
-def test_without_verdicts_or_responses_the_page_says_what_to_do(as_ada: Any) -> None:
+def test_without_verdicts_or_responses_the_page_says_what_to_do(as_ada) -> None:
     assert "import_dataset long2rag" in body(as_ada, RECALL)
     make_response("z", system="heron", n_points=1)
     assert "run_judge --task recall" in body(as_ada, RECALL)
 
 
-def test_files_hold_the_figures_the_counts_and_the_chart(judge: Judge, as_ada: Any) -> None:
+def test_files_hold_the_figures_the_counts_and_the_chart(judge: Judge, as_ada) -> None:
     assert as_ada.get(RECALL + "files/recall.json").json()["overall"]["judge"] == "owl"
     text = b"".join(as_ada.get(RECALL + "files/recall.csv")).decode()
     rows = list(csv.DictReader(io.StringIO(text)))
@@ -124,7 +123,7 @@ def test_files_hold_the_figures_the_counts_and_the_chart(judge: Judge, as_ada: A
     assert as_ada.get(RECALL + "files/other.txt").status_code == 404
 
 
-def test_a_run_is_looked_at_started_and_followed(ada: Any, as_ada: Any) -> None:
+def test_a_run_is_looked_at_started_and_followed(ada, as_ada) -> None:
     make_response("z", system="heron", n_points=1, text="z 1. And more of it.")
     asked = {"judge": "lexical-2", "task": "recall", "concurrency": 16, "repeats": 1, "dataset": ""}
     html = body(as_ada, RUN + "?judge=lexical-2&task=recall&concurrency=16&repeats=1&dataset=")
@@ -142,7 +141,7 @@ def test_a_run_is_looked_at_started_and_followed(ada: Any, as_ada: Any) -> None:
     assert as_ada.post(RUN, {**asked, "judge": "nobody"}).status_code == 422
 
 
-def test_a_models_run_is_estimated_before_it_costs_anything(as_ada: Any, settings: Any) -> None:
+def test_a_models_run_is_estimated_before_it_costs_anything(as_ada, settings) -> None:
     settings.OPENAI_BASE_URLS = ["http://127.0.0.1:9/v1"]
     make_response("z", system="heron", n_points=3)
     config = {"base_url": "http://127.0.0.1:9/v1", "model": "sparrow-1"}
@@ -157,7 +156,7 @@ def test_a_models_run_is_estimated_before_it_costs_anything(as_ada: Any, setting
     assert "Start the run" not in refused
 
 
-def test_a_response_shows_verdicts_with_their_evidence_and_escapes_them(judge: Judge, as_ada: Any) -> None:
+def test_a_response_shows_verdicts_with_their_evidence_and_escapes_them(judge: Judge, as_ada) -> None:
     response = Response.objects.get(system__key="wren")
     PointVerdict.objects.filter(response=response, answer="yes", premise="response").update(
         raw={"sentence": 4, "evidence": "<b>bold</b>"}
@@ -170,9 +169,7 @@ def test_a_response_shows_verdicts_with_their_evidence_and_escapes_them(judge: J
     assert "unusable answer" in body(as_ada, f"/questions/responses/{jay.uid}/")
 
 
-def test_a_check_is_kept_as_a_row_and_the_newest_of_each_person_counts(
-    judge: Judge, as_ada: Any, as_eve: Any
-) -> None:
+def test_a_check_is_kept_as_a_row_and_the_newest_of_each_person_counts(judge: Judge, as_ada, as_eve) -> None:
     response = Response.objects.get(system__key="wren")
     first, second = response.extractions.get().points.order_by("number")
     address = reverse("benchmarks:point-check", args=[first.uid])
@@ -192,7 +189,7 @@ def test_a_check_is_kept_as_a_row_and_the_newest_of_each_person_counts(
     assert "2 checks" in body(as_ada, RECALL)
 
 
-def test_pages_cost_the_same_queries_whatever_is_on_them(judge: Judge, as_ada: Any) -> None:
+def test_pages_cost_the_same_queries_whatever_is_on_them(judge: Judge, as_ada) -> None:
     response = Response.objects.get(system__key="wren")
     addresses = (RECALL, f"/questions/responses/{response.uid}/")
 
@@ -214,7 +211,7 @@ def test_pages_cost_the_same_queries_whatever_is_on_them(judge: Judge, as_ada: A
 
 
 @pytest.fixture
-def verified(ada: Any) -> Study:
+def verified(ada) -> Study:
     """Two questions of two points; version 1 keeps what anna keeps (3 points), version 2 what both keep (1)."""
     study = make_verification_study(
         annotators=("anna", "bert"), questions=make_questions(2), for_all=True, researcher=ada
@@ -233,7 +230,7 @@ def verified(ada: Any) -> Study:
     return study
 
 
-def test_recall_on_a_version_of_ones_own_key_points(verified: Study, as_ada: Any) -> None:
+def test_recall_on_a_version_of_ones_own_key_points(verified: Study, as_ada) -> None:
     name = ("--study", verified.name)
     newest = json_of("report", "kpr", *name)
     assert newest["verified"] == {"study": verified.name, "version": 2, "n_kept": 1}
@@ -257,7 +254,7 @@ def test_recall_on_a_version_of_ones_own_key_points(verified: Study, as_ada: Any
 @pytest.mark.parametrize(
     "wrong", ["{uid}.7", "{uid}.", "{uid}.x", "{uid}", "x.1", "<script>", "{uid}.999999999999"]
 )
-def test_a_version_that_is_none_is_not_found(verified: Study, as_ada: Any, wrong: str) -> None:
+def test_a_version_that_is_none_is_not_found(verified: Study, as_ada, wrong: str) -> None:
     key = wrong.format(uid=verified.uid)
     assert as_ada.get(RECALL, {"points": key}).status_code == 404
     assert as_ada.get(RECALL + "files/recall.json", {"points": key}).status_code == 404

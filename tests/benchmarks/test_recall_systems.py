@@ -7,7 +7,6 @@ import io
 import json
 import re
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -32,7 +31,7 @@ RECALL = "/questions/recall/"
 DOMAINS = ("history", "music", "sports")
 
 
-def report(capsys: pytest.CaptureFixture[str], *args: str) -> Any:
+def report(capsys: pytest.CaptureFixture[str], *args: str):
     call_command("report", "kpr", *args, "--json")
     return json.loads(capsys.readouterr().out)
 
@@ -90,7 +89,7 @@ def test_a_system_gains_nothing_by_a_question_that_others_skipped(
     assert "systems" not in report(capsys)
 
 
-def test_who_leads_is_tested_question_by_question_against_the_next(judge: Judge, as_ada: Any) -> None:
+def test_who_leads_is_tested_question_by_question_against_the_next(judge: Judge, as_ada) -> None:
     lead = figures_of(table(ResponseFilter()), only_common=True).systems.leads["owl"]
     assert (lead.value, lead.n_items) == (pytest.approx((0.5 + 0.5 + 0.0) / 3), 3)
     shown = flat(as_ada.get(RECALL).text)
@@ -143,7 +142,7 @@ def test_judges_are_compared_by_how_they_rank_systems_on_common_items(
     assert "wren and heron" in capsys.readouterr().out
 
 
-def test_ranks_by_each_judge_stand_beside_recall(judge: Judge, ada: Any, login: Login) -> None:
+def test_ranks_by_each_judge_stand_beside_recall(judge: Judge, ada, login: Login) -> None:
     second_judge()
     found = table(ResponseFilter())
     shown = sheet(figures_of(found, only_common=True), Beside()).table("systems-by-judge")
@@ -162,7 +161,7 @@ def test_only_the_systems_shown_have_to_have_answered(judge: Judge, capsys: pyte
 
 
 def test_without_a_common_question_there_are_no_rows_and_the_page_says_why(
-    judge: Judge, as_ada: Any, capsys: pytest.CaptureFixture[str]
+    judge: Judge, as_ada, capsys: pytest.CaptureFixture[str]
 ) -> None:
     say(judge, make_response("other", system="magpie", n_points=1), ["yes"])
     systems = report(capsys, "--by", "system")["systems"]
@@ -172,7 +171,7 @@ def test_without_a_common_question_there_are_no_rows_and_the_page_says_why(
     assert "Choose fewer, or" not in flat(as_ada.get(RECALL + "?questions=all").text)
 
 
-def test_the_switch_is_in_the_address_and_named_in_every_caption(judge: Judge, as_ada: Any) -> None:
+def test_the_switch_is_in_the_address_and_named_in_every_caption(judge: Judge, as_ada) -> None:
     shown = flat(as_ada.get(RECALL).text)
     assert "Only the 3 of 4 questions that all systems shown answered." in shown
     assert 'name="questions"' in shown
@@ -190,7 +189,7 @@ def test_the_switch_is_in_the_address_and_named_in_every_caption(judge: Judge, a
     assert all(row[f"{figure}_reason"] for row in rows for figure in FIGURES if not row[figure])
 
 
-def test_domains_are_rows_of_dots_and_lengths_are_lines(judge: Judge, as_ada: Any) -> None:
+def test_domains_are_rows_of_dots_and_lengths_are_lines(judge: Judge, as_ada) -> None:
     common, counted = compared(table(ResponseFilter()), only_common=True)
     domains = part_chart("domain", by_system(common.rows, "domain"), counted)
     values = {(row["group"], row["series"]): row["value"] for row in domains.rows}
@@ -211,7 +210,7 @@ def test_domains_are_rows_of_dots_and_lengths_are_lines(judge: Judge, as_ada: An
         assert as_ada.get(f"{RECALL}files/response_length.{file_format}").content.startswith(start)
 
 
-def test_names_with_markup_are_text_in_tables_and_charts(judge: Judge, as_ada: Any) -> None:
+def test_names_with_markup_are_text_in_tables_and_charts(judge: Judge, as_ada) -> None:
     System.objects.filter(key="wren").update(key="<script>$x_1</script>")
     Question.objects.filter(domain="music").update(domain="<b>music</b>")
     shown = as_ada.get(RECALL).text
@@ -221,7 +220,7 @@ def test_names_with_markup_are_text_in_tables_and_charts(judge: Judge, as_ada: A
 
 
 def test_the_measured_accuracy_of_a_judge_stands_beside_its_figures(
-    judge: Judge, ada: Any, as_ada: Any, ben: Any, login: Login, capsys: pytest.CaptureFixture[str]
+    judge: Judge, ada, as_ada, ben, login: Login, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert "No validation study of yours has checked this judge" in flat(as_ada.get(RECALL).text)
     study = make_validation([ben], judge, n=8, by=ada)

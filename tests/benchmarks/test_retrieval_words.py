@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import datetime
-from typing import Any
 
 import pytest
 from django.urls import reverse
@@ -51,7 +50,7 @@ def test_two_versions_with_the_same_settings_are_told_apart(now: datetime) -> No
     assert names_of([first, second]) == {first: "oracle, run here (aaa)", second: "oracle, run here (bbb)"}
 
 
-def test_heads_and_rows_of_pages_are_in_words_and_files_keep_their_names(as_ada: Any) -> None:
+def test_heads_and_rows_of_pages_are_in_words_and_files_keep_their_names(as_ada) -> None:
     haystack = make_haystack()
     subtopic = haystack.subtopics.get(number=1)
     summary = make_summary(subtopic=subtopic, system="heron")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from io import StringIO
-from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -32,11 +31,11 @@ def finish(row: Retrieval) -> Retrieval:
     return row
 
 
-def ran(haystack: Haystack, name: str, **settings: Any) -> Retrieval:
+def ran(haystack: Haystack, name: str, **settings) -> Retrieval:
     return finish(retrieving.request(haystack=haystack, retriever=make(name, settings), now=NOW, wake=False))
 
 
-def test_imported_and_computed_scores_stand_in_one_table(as_ada: Any) -> None:
+def test_imported_and_computed_scores_stand_in_one_table(as_ada) -> None:
     haystack = make_haystack()
     for subtopic in haystack.subtopics.all():
         RetrieverRanking.objects.create(subtopic=subtopic, retriever="bm25", scores={"6": 1.0, "1": 0.5})
@@ -48,7 +47,7 @@ def test_imported_and_computed_scores_stand_in_one_table(as_ada: Any) -> None:
     assert "within 100 tokens" in html
 
 
-def test_a_run_is_started_shown_and_done(ada: Any, as_ada: Any) -> None:
+def test_a_run_is_started_shown_and_done(ada, as_ada) -> None:
     haystack = make_haystack()
     assert as_ada.get(reverse("benchmarks:haystack-detail", args=[haystack.uid])).content.count(
         address(haystack).encode()
@@ -68,7 +67,7 @@ def test_a_run_is_started_shown_and_done(ada: Any, as_ada: Any) -> None:
 
 
 @pytest.mark.every_database
-def test_scores_say_by_which_rules_they_were_made(as_ada: Any) -> None:
+def test_scores_say_by_which_rules_they_were_made(as_ada) -> None:
     haystack = make_haystack()
     ran(haystack, "keywords", with_subtopic=False, words="content")
     ran(haystack, "keywords")
@@ -86,14 +85,14 @@ def test_scores_say_by_which_rules_they_were_made(as_ada: Any) -> None:
         ({"retriever": "rerank", "base_url": "https://api.openai.com/v1", "model": ""}, "Fill this in"),
     ],
 )
-def test_wrong_settings_are_said_and_nothing_runs(as_ada: Any, data: dict[str, str], message: str) -> None:
+def test_wrong_settings_are_said_and_nothing_runs(as_ada, data: dict[str, str], message: str) -> None:
     response = as_ada.post(address(make_haystack(), "run"), data)
     assert response.status_code == 422
     assert message in response.content.decode()
     assert not Retrieval.objects.exists()
 
 
-def test_the_fields_follow_the_chosen_retriever(as_ada: Any, as_ben: Any) -> None:
+def test_the_fields_follow_the_chosen_retriever(as_ada, as_ben) -> None:
     haystack = make_haystack()
     html = as_ada.get(address(haystack, "settings") + "?retriever=embeddings").content.decode()
     assert 'name="query_prefix"' in html
@@ -109,7 +108,7 @@ def test_the_fields_follow_the_chosen_retriever(as_ada: Any, as_ben: Any) -> Non
 
 
 def test_a_failure_is_shown_and_tried_again_without_paying_twice(
-    as_ada: Any, server: FakeServer, monkeypatch: pytest.MonkeyPatch
+    as_ada, server: FakeServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(servers, "sleep", lambda seconds: None)
     haystack = make_haystack()
@@ -124,7 +123,7 @@ def test_a_failure_is_shown_and_tried_again_without_paying_twice(
     assert b"no such key" not in as_ada.get(address(haystack)).content
 
 
-def test_a_server_is_asked_within_a_limit_and_cancelled(as_ada: Any, as_ben: Any, server: FakeServer) -> None:
+def test_a_server_is_asked_within_a_limit_and_cancelled(as_ada, as_ben, server: FakeServer) -> None:
     haystack = make_haystack()
     assert b"max_requests" not in as_ada.get(address(haystack, "settings") + "?retriever=bm25").content
     shown = as_ada.get(address(haystack, "settings") + "?retriever=rerank").content
@@ -144,7 +143,7 @@ def test_a_server_is_asked_within_a_limit_and_cancelled(as_ada: Any, as_ben: Any
     assert server.n_asked == 1
 
 
-def report(*args: str) -> Any:
+def report(*args: str):
     out = StringIO()
     call_command("report", "retrieval", *args, stdout=out)
     return json.loads(out.getvalue()) if "--json" in args else out.getvalue()

@@ -40,7 +40,7 @@ UNKNOWN = "00000000-0000-4000-8000-000000000000"
 pytestmark = pytest.mark.django_db
 
 
-def run_judge(*args: str) -> Any:
+def run_judge(*args: str):
     return json_of("run_judge", *args)
 
 
@@ -85,7 +85,7 @@ def test_a_run_is_about_a_study_by_its_name_or_id(summaries: list[Summary]) -> N
 
 
 @pytest.fixture
-def written(ada: Any, ben: Any) -> Study:
+def written(ada, ben) -> Study:
     """A writing study of ada with one session of two snapshots, which are not judged yet."""
     study = make_writing_study(haystack=make_haystack(), researcher=ada, annotators=[ben])
     texts = [(5 * MINUTE, "- Boats leave."), (25 * MINUTE, "- The secret <b>draft</b> of ben [1].")]
@@ -142,7 +142,7 @@ def test_a_name_that_means_nothing_is_an_error(args: list[str], said: str, summa
     ],
 )
 def test_a_list_with_anything_else_is_refused(
-    content: str, said: str, summaries: list[Summary], tmp_path: Path, ada: Any, login: Login
+    content: str, said: str, summaries: list[Summary], tmp_path: Path, ada, login: Login
 ) -> None:
     path = tmp_path / "ids.txt"
     path.write_text(content)
@@ -152,7 +152,7 @@ def test_a_list_with_anything_else_is_refused(
     assert (shown.status_code, said in flat(shown.text)) == (422, True)
 
 
-def url(name: str, *args: Any) -> str:
+def url(name: str, *args) -> str:
     return reverse(f"benchmarks:{name}", args=args)
 
 
@@ -169,9 +169,7 @@ def offline(client: Client) -> Judge:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_the_offline_judge_runs_from_the_browser_on_a_scope(
-    summaries: list[Summary], ada: Any, as_ada: Any
-) -> None:
+def test_the_offline_judge_runs_from_the_browser_on_a_scope(summaries: list[Summary], ada, as_ada) -> None:
     assert "Run the offline judge" in as_ada.get(url("judges")).text
     judge = offline(as_ada)
     form = {"subtopics": [str(summaries[0].subtopic_id)], "systems": ["alpha", "beta"], "seed": "0"}
@@ -198,7 +196,7 @@ def dict_of(pairs: list[tuple[str, Any]]) -> dict[str, list[Any]]:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_an_uploaded_list_is_carried_from_the_estimate_to_the_run(summaries: list[Summary], as_ada: Any) -> None:
+def test_an_uploaded_list_is_carried_from_the_estimate_to_the_run(summaries: list[Summary], as_ada) -> None:
     judge = offline(as_ada)
     file = SimpleUploadedFile("ids.csv", f"{summaries[1].uid}\n{summaries[2].uid}".encode())
     shown = as_ada.post(start_url(judge), {"listed": str(summaries[0].uid), "listed_file": file, "estimate": "1"})
@@ -207,7 +205,7 @@ def test_an_uploaded_list_is_carried_from_the_estimate_to_the_run(summaries: lis
     assert judged() == {summary.pk for summary in summaries[:3]}
 
 
-def test_an_empty_scope_is_told_apart_from_nothing_missing(summaries: list[Summary], as_ada: Any) -> None:
+def test_an_empty_scope_is_told_apart_from_nothing_missing(summaries: list[Summary], as_ada) -> None:
     other = make_haystack(key="mill", title="The mill")
     form = {"haystack": other.pk, "subtopics": [summaries[0].subtopic_id], "estimate": "1"}
     assert "No summary matches" in as_ada.post(start_url(offline(as_ada)), form).text
@@ -221,7 +219,7 @@ def test_an_empty_scope_is_told_apart_from_nothing_missing(summaries: list[Summa
     assert not JudgeRun.objects.exists()
 
 
-def test_studies_of_others_are_no_choice_and_not_named(written: Study, as_ada: Any, login: Login) -> None:
+def test_studies_of_others_are_no_choice_and_not_named(written: Study, as_ada, login: Login) -> None:
     other = login(make_user("ola", "researcher"))
     judge = offline(other)
     form = {"study": str(written.uid), "estimate": "1"}
@@ -235,9 +233,7 @@ def test_studies_of_others_are_no_choice_and_not_named(written: Study, as_ada: A
     assert "a study" in shown
 
 
-def test_the_texts_of_sessions_are_read_by_those_whose_study_it_is(
-    written: Study, as_ada: Any, login: Login
-) -> None:
+def test_the_texts_of_sessions_are_read_by_those_whose_study_it_is(written: Study, as_ada, login: Login) -> None:
     run_judge("--study", written.name)
     draft = Summary.objects.filter(origin="session").latest("pk")
     Verdict.objects.filter(summary=draft).update(coverage="full", lines=[1, 7], is_linked=True)
@@ -250,7 +246,7 @@ def test_the_texts_of_sessions_are_read_by_those_whose_study_it_is(
 
 @pytest.mark.django_db(transaction=True)
 def test_a_run_leads_to_its_answers_and_to_the_invalid_ones(
-    server: FakeServer, as_ada: Any, django_assert_max_num_queries: Any
+    server: FakeServer, as_ada, django_assert_max_num_queries
 ) -> None:
     summary = make_summary(subtopic=make_haystack().subtopics.get(number=1))
     config = {"base_url": server.address, "model": "sparrow-1", "protocol": "one", "prompt": "Judge."}
@@ -271,7 +267,7 @@ def test_a_run_leads_to_its_answers_and_to_the_invalid_ones(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_missing_items_of_a_run_are_asked_again_as_the_run_asked(server: FakeServer, as_ada: Any) -> None:
+def test_missing_items_of_a_run_are_asked_again_as_the_run_asked(server: FakeServer, as_ada) -> None:
     subtopic = make_haystack().subtopics.get(number=1)
     for n in range(3):
         make_summary(subtopic=subtopic, system=f"m{n}", text=f"- Text {n}.")
@@ -295,7 +291,7 @@ def test_missing_items_of_a_run_are_asked_again_as_the_run_asked(server: FakeSer
 
 
 def test_a_finished_run_leads_to_where_people_labelled_the_same(
-    summaries: list[Summary], ada: Any, as_ada: Any, login: Login
+    summaries: list[Summary], ada, as_ada, login: Login
 ) -> None:
     study = make_labelled_study(summaries=summaries[:2], judges=(), researcher=ada)
     make_labelled_study(summaries=summaries[4:6], judges=(), researcher=ada, name="Elsewhere")
@@ -309,7 +305,7 @@ def test_a_finished_run_leads_to_where_people_labelled_the_same(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_trying_a_summary_lands_on_its_answers(server: FakeServer, as_ada: Any) -> None:
+def test_trying_a_summary_lands_on_its_answers(server: FakeServer, as_ada) -> None:
     summary = make_summary(subtopic=make_haystack().subtopics.get(number=1))
     config = {"base_url": server.address, "model": "sparrow-1", "protocol": "one", "prompt": "Judge."}
     judge = versions.ensure_judge(name="sparrow", kind="openai", config=config, now=NOW)
@@ -326,9 +322,7 @@ def test_trying_a_summary_lands_on_its_answers(server: FakeServer, as_ada: Any) 
     assert (polled.status_code, "The key was refused." in polled.text) == (286, True)
 
 
-def test_answers_on_responses_are_read_like_those_on_summaries(
-    as_ada: Any, django_assert_max_num_queries: Any
-) -> None:
+def test_answers_on_responses_are_read_like_those_on_summaries(as_ada, django_assert_max_num_queries) -> None:
     for n in range(4):
         make_response(f"q{n}", system="heron", n_points=3, text=f"Alpha {n} holds. Beta {n} does too, they say.")
     for task in ("recall", "extraction", "support"):
@@ -345,7 +339,7 @@ def test_answers_on_responses_are_read_like_those_on_summaries(
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_run_on_responses_is_about_systems_and_a_sample(as_ada: Any) -> None:
+def test_a_run_on_responses_is_about_systems_and_a_sample(as_ada) -> None:
     for n in range(5):
         make_response(f"q{n}", system="heron" if n else "wren", n_points=1)
     asked = {

@@ -24,7 +24,7 @@ SCORE = Measure("score", "Score", Unit.POINTS)
 TIME = Measure("time", "Time", Unit.MINUTES, is_extra=True)
 
 
-def ranked(rank: int, score: float, **more: Any) -> dict[str, Any]:
+def ranked(rank: int, score: float, **more) -> dict[str, Any]:
     return {"rank": Stat(rank, n_items=40, low=1, high=3), "score": score, **more}
 
 
@@ -105,7 +105,7 @@ def test_every_order_shows_every_row(query: str) -> None:
     assert all(name in drawn(Sheet((TABLE,)), query) for name in ("heron", "wren", "jay"))
 
 
-def long_table(key: str, n_rows: int, **more: Any) -> Table:
+def long_table(key: str, n_rows: int, **more) -> Table:
     rows = tuple(Row((f"row {at}",), {"score": float(at)}) for at in range(n_rows))
     return Table(key, key, (Name("name", "Name"),), (SCORE,), rows, **more)
 

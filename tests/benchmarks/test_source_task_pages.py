@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 import pytest
 from django.urls import reverse
@@ -27,7 +26,7 @@ def _sources(now: datetime) -> None:
     import_rows(get_format("sources"), [("", sources.parse([line]))], request=request)
 
 
-def test_the_length_is_shown_and_changed(as_ada: Any) -> None:
+def test_the_length_is_shown_and_changed(as_ada) -> None:
     listed = f"{reverse('benchmarks:corpora')}?dataset=xsum"
     assert "in 1 sentence and at most 64 new tokens" in " ".join(as_ada.get(listed).text.split())
     assert ADDRESS in as_ada.get(listed).text
@@ -40,19 +39,19 @@ def test_the_length_is_shown_and_changed(as_ada: Any) -> None:
 
 
 @pytest.mark.parametrize("wrong", [{"n_sentences": "0"}, {"n_sentences": "<b>"}, {"new_tokens": ""}])
-def test_a_length_that_is_none_is_refused(as_ada: Any, wrong: dict[str, str]) -> None:
+def test_a_length_that_is_none_is_refused(as_ada, wrong: dict[str, str]) -> None:
     answer = as_ada.post(ADDRESS, {"n_sentences": "2", "new_tokens": "64", **wrong})
     assert (answer.status_code, SourceDataset.objects.get().n_sentences) == (422, 1)
 
 
-def test_only_datasets_of_sources_have_a_length_and_annotators_see_none(as_ada: Any, as_ben: Any) -> None:
+def test_only_datasets_of_sources_have_a_length_and_annotators_see_none(as_ada, as_ben) -> None:
     make_haystack(dataset="plain")
     assert as_ada.get(reverse("benchmarks:source-task", args=["plain"])).status_code == 404
     assert as_ada.get(reverse("benchmarks:source-task", args=["none"])).status_code == 404
     assert as_ben.get(ADDRESS).status_code == 403
 
 
-def test_the_length_goes_with_the_last_sources_of_its_dataset(eve: Any, now: datetime) -> None:
+def test_the_length_goes_with_the_last_sources_of_its_dataset(eve, now: datetime) -> None:
     first = Haystack.objects.get(dataset="xsum")
     archiving.delete(haystack=make_haystack(dataset="xsum", is_source=True), actor=eve, now=now)
     assert SourceDataset.objects.get().name == "xsum"

@@ -66,14 +66,14 @@ def doubling(world: World) -> Iterator[Computation[Look, Figures]]:
     del computation._computations["doubling"]
 
 
-def work(now: Any = NOW) -> None:
+def work(now=NOW) -> None:
     for uid in list(Result.objects.values_list("uid", flat=True)):
         stored.compute(uid=uid, clock=lambda: now)
 
 
 @WORKERS
 def test_a_request_computes_nothing_and_shows_old_figures_until_newer_ones_are_there(
-    doubling: Any, world: World
+    doubling, world: World
 ) -> None:
     shown = stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
     assert (shown.figures, shown.state, world.n_computed) == (None, "computing", 0)
@@ -91,9 +91,7 @@ def test_a_request_computes_nothing_and_shows_old_figures_until_newer_ones_are_t
 
 
 @WORKERS
-def test_figures_that_looked_otherwise_in_an_earlier_version_are_computed_anew(
-    doubling: Any, world: World
-) -> None:
+def test_figures_that_looked_otherwise_in_an_earlier_version_are_computed_anew(doubling, world: World) -> None:
     stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
     work()
     Result.objects.update(version="earlier", figures=zlib.compress(b'[{"tripled": 9}]'))
@@ -104,7 +102,7 @@ def test_figures_that_looked_otherwise_in_an_earlier_version_are_computed_anew(
 
 
 @WORKERS
-def test_what_changes_while_it_is_computed_leaves_the_figures_stale(doubling: Any, world: World) -> None:
+def test_what_changes_while_it_is_computed_leaves_the_figures_stale(doubling, world: World) -> None:
     stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
     compute = world.compute
 
@@ -120,14 +118,14 @@ def test_what_changes_while_it_is_computed_leaves_the_figures_stale(doubling: An
 
 
 @WORKERS
-def test_work_that_nobody_took_up_is_said_to_be_unattended(doubling: Any) -> None:
+def test_work_that_nobody_took_up_is_said_to_be_unattended(doubling) -> None:
     stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
     assert stored.look_up(doubling, Look(3), now=NOW + timedelta(minutes=1), wait_s=0).state == "unattended"
 
 
 @WORKERS
 def test_a_page_waits_for_what_was_just_asked_for_and_not_for_what_no_worker_takes_up(
-    doubling: Any, monkeypatch: pytest.MonkeyPatch
+    doubling, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     slept: list[float] = []
     monkeypatch.setattr("benchmarks.results.stored.time.sleep", slept.append)
@@ -149,7 +147,7 @@ def test_a_page_waits_for_what_was_just_asked_for_and_not_for_what_no_worker_tak
     ("error", "reason"), [(CannotCompute("This study is gone."), "gone"), (KeyError("x"), "KeyError")]
 )
 def test_a_failure_has_a_reason_and_is_tried_again_on_demand(
-    error: Exception, reason: str, doubling: Any, world: World, as_ada: Any
+    error: Exception, reason: str, doubling, world: World, as_ada
 ) -> None:
     world.error = error
     stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
@@ -170,7 +168,7 @@ def test_a_failure_has_a_reason_and_is_tried_again_on_demand(
 
 
 @WORKERS
-def test_a_failure_ends_with_the_next_change(doubling: Any, world: World) -> None:
+def test_a_failure_ends_with_the_next_change(doubling, world: World) -> None:
     world.error = KeyError("x")
     stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
     work()
@@ -181,7 +179,7 @@ def test_a_failure_ends_with_the_next_change(doubling: Any, world: World) -> Non
 
 
 @WORKERS
-def test_two_workers_do_not_compute_the_same(doubling: Any, world: World) -> None:
+def test_two_workers_do_not_compute_the_same(doubling, world: World) -> None:
     stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
     row = Result.objects.get()
     compute, others = world.compute, []
@@ -197,7 +195,7 @@ def test_two_workers_do_not_compute_the_same(doubling: Any, world: World) -> Non
 
 @WORKERS
 def test_what_a_worker_that_died_left_is_found_by_the_sweep_and_fails_once_its_lease_is_over(
-    doubling: Any, world: World, as_ada: Any
+    doubling, world: World, as_ada
 ) -> None:
     stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
     Result.objects.update(claimed_at=NOW, claimed_by="somewhere else")
@@ -215,7 +213,7 @@ def test_what_a_worker_that_died_left_is_found_by_the_sweep_and_fails_once_its_l
 
 
 @WORKERS
-def test_figures_that_end_their_worker_twice_are_not_tried_for_ever(doubling: Any, world: World) -> None:
+def test_figures_that_end_their_worker_twice_are_not_tried_for_ever(doubling, world: World) -> None:
     shown = stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
     now, killed = NOW, SystemExit()
     for _time in range(2):
@@ -236,7 +234,7 @@ def test_figures_that_end_their_worker_twice_are_not_tried_for_ever(doubling: An
 
 @WORKERS
 def test_a_list_shows_what_is_there_and_has_it_checked_once_a_minute(
-    doubling: Any, world: World, django_assert_num_queries: Any
+    doubling, world: World, django_assert_num_queries
 ) -> None:
     looks = [Look(1), Look(2)]
     assert [one.figures for one in stored.look_up_many(doubling, looks, now=NOW)] == [None, None]
@@ -256,7 +254,7 @@ def test_a_list_shows_what_is_there_and_has_it_checked_once_a_minute(
     assert Result.objects.filter(wanted=stored.UNCHECKED).count() == 0
 
 
-def test_commands_get_what_is_true_now(doubling: Any, world: World) -> None:
+def test_commands_get_what_is_true_now(doubling, world: World) -> None:
     assert stored.fresh(doubling, Look(3), clock=lambda: NOW) == Figures(6.0)
     world.fact = 2
     assert stored.fresh(doubling, Look(3), clock=lambda: NOW) == Figures(12.0)
@@ -265,7 +263,7 @@ def test_commands_get_what_is_true_now(doubling: Any, world: World) -> None:
         stored.fresh(doubling, Look(3), clock=lambda: NOW)
 
 
-def test_options_and_infinite_figures_come_back_as_they_were(doubling: Any) -> None:
+def test_options_and_infinite_figures_come_back_as_they_were(doubling) -> None:
     look = Look(3, ("ä", "<b>"))
     assert doubling.options_from(doubling.plain(look)) == look
     figures = Figures(float("inf"), (("ä", 1.5), ("b", None)))
@@ -275,7 +273,7 @@ def test_options_and_infinite_figures_come_back_as_they_were(doubling: Any) -> N
 
 @WORKERS
 def test_what_nobody_looks_at_is_forgotten_and_a_page_never_shows_an_unknown_result(
-    doubling: Any, as_ada: Any, as_ben: Any
+    doubling, as_ada, as_ben
 ) -> None:
     shown = stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
     address = reverse("benchmarks:result-state", args=[shown.result.uid])
@@ -289,7 +287,7 @@ def test_what_nobody_looks_at_is_forgotten_and_a_page_never_shows_an_unknown_res
 
 
 @WORKERS
-def test_a_page_that_waits_has_the_frame_of_its_page_and_fills_in_place(as_ada: Any) -> None:
+def test_a_page_that_waits_has_the_frame_of_its_page_and_fills_in_place(as_ada) -> None:
     frame = as_ada.get("/questions/recall/")
     [row] = Result.objects.all()
     state = reverse("benchmarks:result-state", args=[row.uid])
@@ -305,7 +303,7 @@ def test_a_page_that_waits_has_the_frame_of_its_page_and_fills_in_place(as_ada: 
     )
 
 
-def test_totals_tell_rows_that_came_went_or_were_replaced(django_assert_num_queries: Any) -> None:
+def test_totals_tell_rows_that_came_went_or_were_replaced(django_assert_num_queries) -> None:
     rows = [make_judge(name) for name in ("owl", "jay")]
     with django_assert_num_queries(1):
         before = totals(Judge.objects.all(), Judge.objects.filter(name="owl"), Judge.objects.filter(name="nobody"))
@@ -317,7 +315,7 @@ def test_totals_tell_rows_that_came_went_or_were_replaced(django_assert_num_quer
 
 @WORKERS
 def test_a_page_that_waits_for_figures_outlives_that_somebody_is_erased_meanwhile(
-    doubling: Any, monkeypatch: pytest.MonkeyPatch
+    doubling, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(stored.time, "sleep", lambda _s: stored.forget_all())
     shown = stored.look_up(doubling, Look(3), now=NOW, wait_s=0.01)
@@ -328,7 +326,7 @@ def test_a_page_that_waits_for_figures_outlives_that_somebody_is_erased_meanwhil
 
 @WORKERS
 def test_many_missing_or_stale_figures_cost_the_queries_of_one(
-    doubling: Any, world: World, django_assert_num_queries: Any, monkeypatch: pytest.MonkeyPatch
+    doubling, world: World, django_assert_num_queries, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     sent: list[Any] = []
     monkeypatch.setattr(stored, "enqueue", lambda *message: sent.append(message))

@@ -18,11 +18,11 @@ from tests.makers_recall import make_response
 pytestmark = pytest.mark.django_db
 
 
-def url(name: str, *args: Any) -> str:
+def url(name: str, *args) -> str:
     return reverse(f"benchmarks:{name}", args=args)
 
 
-def fields(server: FakeServer, **others: Any) -> dict[str, Any]:
+def fields(server: FakeServer, **others) -> dict[str, Any]:
     return {
         "name": "heron", "base_url": server.address, "model": MODEL, "method": "at-once", "block_words": 1500,
         "token_budget": 15000, "bullets": "insights", "words_from": 200, "words_to": 300, "temperature": "0.3",
@@ -35,7 +35,7 @@ def haystack(db: None) -> Haystack:
     return make_haystack()
 
 
-def test_a_summarizer_is_made_estimated_and_run(as_ada: Any, server: FakeServer, haystack: Haystack) -> None:
+def test_a_summarizer_is_made_estimated_and_run(as_ada, server: FakeServer, haystack: Haystack) -> None:
     server.behaviour = lambda number, body: Answer("- The ferry leaves at six [1].")
     assert as_ada.get(url("summarizer-new")).status_code == 200
     assert as_ada.post(url("summarizer-new"), fields(server)).status_code == 302
@@ -65,7 +65,7 @@ def test_a_summarizer_is_made_estimated_and_run(as_ada: Any, server: FakeServer,
 
 
 def test_a_change_is_a_new_version_and_wrong_settings_are_said(
-    as_ada: Any, server: FakeServer, haystack: Haystack
+    as_ada, server: FakeServer, haystack: Haystack
 ) -> None:
     as_ada.post(url("summarizer-new"), fields(server))
     edit = url("summarizer-edit", Summarizer.objects.get().uid)
@@ -87,7 +87,7 @@ def test_a_change_is_a_new_version_and_wrong_settings_are_said(
     assert "An imported system is called" in taken.text
 
 
-def test_settings_of_the_papers_are_chosen_by_name(as_ada: Any, server: FakeServer) -> None:
+def test_settings_of_the_papers_are_chosen_by_name(as_ada, server: FakeServer) -> None:
     chosen = {"decoding": "top-p", "bullets": "shown", "words_from": "", "budget_rule": "cut", "shuffle": "file"}
     answer = as_ada.post(url("summarizer-new"), fields(server, **chosen), follow=True)
     config = Summarizer.objects.get().config
@@ -102,9 +102,7 @@ def test_settings_of_the_papers_are_chosen_by_name(as_ada: Any, server: FakeServ
     assert "cannot be up to the model" in as_ada.post(url("summarizer-new"), free).text
 
 
-def test_top_k_is_refused_where_the_server_is_known_not_to_take_it(
-    as_ada: Any, server: FakeServer, settings: Any
-) -> None:
+def test_top_k_is_refused_where_the_server_is_known_not_to_take_it(as_ada, server: FakeServer, settings) -> None:
     settings.OPENAI_BASE_URLS = ["https://api.openai.com/v1"]
     asked = {**fields(server), "base_url": "https://api.openai.com/v1", "decoding": "top-k"}
     answer = as_ada.post(url("summarizer-new"), asked)
@@ -114,7 +112,7 @@ def test_top_k_is_refused_where_the_server_is_known_not_to_take_it(
 
 
 def test_the_offline_baseline_is_a_click_away_and_annotators_see_nothing(
-    as_ada: Any, as_ben: Any, haystack: Haystack
+    as_ada, as_ben, haystack: Haystack
 ) -> None:
     assert "There is no summarizer yet" in as_ada.get(url("summarizers")).text
     assert as_ada.post(url("summarizer-offline"), follow=True).status_code == 200
@@ -131,7 +129,7 @@ def test_the_offline_baseline_is_a_click_away_and_annotators_see_nothing(
     assert as_ada.get(page, {"dataset": "logs", "documents": "closed-book"}).status_code == 422
 
 
-def test_questions_are_answered_from_the_page_of_a_summarizer(as_ada: Any, server: FakeServer) -> None:
+def test_questions_are_answered_from_the_page_of_a_summarizer(as_ada, server: FakeServer) -> None:
     server.behaviour = lambda number, body: Answer(
         "- The log of a says little." if number < 2 else "It says little."
     )
@@ -160,7 +158,7 @@ def test_questions_are_answered_from_the_page_of_a_summarizer(as_ada: Any, serve
     assert (row["n_summaries"], row["n_responses"], row["n_invalid"]) == (0, 1, 0)
 
 
-def test_what_the_method_does_not_need_is_not_asked_for(as_ada: Any, server: FakeServer) -> None:
+def test_what_the_method_does_not_need_is_not_asked_for(as_ada, server: FakeServer) -> None:
     html = as_ada.get(url("summarizer-new")).content.decode()
     assert '<details class="fold" open>' not in html
     assert html.count('<details class="fold">') == 1

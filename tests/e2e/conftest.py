@@ -85,7 +85,7 @@ class Site:
         return self._open.enter_context(one_process(self.env))
 
     @property
-    def scene(self) -> Any:
+    def scene(self):
         """What the scene that all stories share has made."""
         return self.scenes["scene.prepare"]
 
@@ -156,7 +156,7 @@ class Site:
             self.end()
         assert "Traceback" not in (self.folder / "web.log").read_text()
 
-    def rows(self, query: str, *values: Any) -> list[Any]:
+    def rows(self, query: str, *values) -> list[Any]:
         """Look into the database, past the site."""
         with contextlib.closing(sqlite3.connect(self.folder / "db.sqlite3", timeout=20)) as database:
             found = database.execute(query, values).fetchall()
@@ -273,7 +273,7 @@ def browser() -> Iterator[Browser]:
 
 
 @contextlib.contextmanager
-def opened(browser: Browser, site: Site, *, seconds: int = SECONDS, **looks: Any) -> Iterator[BrowserContext]:
+def opened(browser: Browser, site: Site, *, seconds: int = SECONDS, **looks) -> Iterator[BrowserContext]:
     """A browser of somebody who has not been here before; an error in a script fails the story."""
     made = browser.new_context(**{**WINDOW, **looks}, base_url=site.url)
     made.set_default_timeout(seconds * 1000)
@@ -285,7 +285,7 @@ def opened(browser: Browser, site: Site, *, seconds: int = SECONDS, **looks: Any
 
 
 @contextlib.contextmanager
-def seated(browser: Browser, site: Site, name: str, **looks: Any) -> Iterator[Page]:
+def seated(browser: Browser, site: Site, name: str, **looks) -> Iterator[Page]:
     """Somebody logged in at a computer of their own."""
     with opened(browser, site, **looks) as made:
         page = made.new_page()

@@ -10,14 +10,13 @@ import json
 import sys
 from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 import django
 
 LOGINS = "logins.json"
 
 
-def play(name: str) -> Any:
+def play(name: str):
     """Do what a verb of a scene does; `scene_slow.prepare` is one."""
     module, _, verb = name.partition(".")
     return getattr(import_module(f"tests.e2e.{module}"), verb)()

@@ -30,7 +30,7 @@ LATE_STORIES = "toured hung held twice cut closed neighbour noted long events st
 ONLY_IN_4 = "a red lighthouse stands on the northern cape"
 
 
-def person(name: str, role: str = "annotator", **fields: Any) -> Any:
+def person(name: str, role: str = "annotator", **fields):
     """Somebody with a password, and what an annotator is besides."""
     user = get_user_model().objects.create_user(username=name, password=PASSWORD, **fields)
     user.groups.add(Group.objects.get(name=role))
@@ -39,7 +39,7 @@ def person(name: str, role: str = "annotator", **fields: Any) -> Any:
     return user
 
 
-def known(name: str) -> Any:
+def known(name: str):
     """Somebody whom another scene has made."""
     return get_user_model().objects.get(username=name)
 
@@ -92,7 +92,7 @@ def prepare() -> dict[str, Any]:
     return {"tasks": tasks, "studies": studies}
 
 
-def _points_study(researcher: Any, people: list[Any], now: Any) -> Any:
+def _points_study(researcher, people: list[Any], now):
     """A study of two questions of three key points each, dealt to everybody."""
     long = "\n\n".join(f"Paragraph {n} on the weather in the harbour." for n in range(120))
     questions = [

@@ -31,7 +31,7 @@ def token(page: Page, name: str, scope: str) -> str:
     return page.locator("code.secret").inner_text()
 
 
-def reader(site: Site, folder: Path) -> Any:
+def reader(site: Site, folder: Path):
     """The module that the site serves."""
     path = folder / "summhay_reader.py"
     path.write_bytes(urllib.request.urlopen(f"{site.url}/api/summhay_reader.py").read())  # noqa: S310

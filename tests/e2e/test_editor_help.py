@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 from playwright.sync_api import Page
@@ -106,7 +105,7 @@ def test_the_editor_helps_as_the_scoring_reads(desk: Callable[[str], Page]) -> N
     page = desk("helps")
     begin(page)
 
-    def ask(module: str, expression: str, argument: Any) -> Any:
+    def ask(module: str, expression: str, argument):
         script = f"async (given) => {{ const my = await import('/static/js/{module}.js'); {expression} }}"
         return page.evaluate(script, argument)
 

@@ -73,16 +73,16 @@ class Watched:
         page.on("dialog", self._close)
         page.on("response", self._look)
 
-    def _hear(self, message: Any) -> None:
+    def _hear(self, message) -> None:
         is_refused = message.text.startswith("Failed to load resource") and message.text.endswith(REFUSED)
         if message.type == "error" and not is_refused:
             self.said.append(f"console: {message.text}")
 
-    def _close(self, dialog: Any) -> None:
+    def _close(self, dialog) -> None:
         self.said.append(f"dialog: {dialog.message}")
         dialog.dismiss()
 
-    def _look(self, response: Any) -> None:
+    def _look(self, response) -> None:
         if response.status >= 500:
             self.said.append(f"{response.url}: {response.status}")
 

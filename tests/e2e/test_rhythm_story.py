@@ -10,7 +10,6 @@ import os
 from collections.abc import Iterator, Sequence
 from math import ceil
 from statistics import median
-from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
@@ -287,7 +286,7 @@ def advance_automatically(page: Page) -> None:
 @pytest.mark.parametrize("latency", [0, 600])
 @pytest.mark.parametrize("kind", KINDS)
 def test_what_an_item_costs(
-    context: BrowserContext, site: Site, ahead: dict[str, str], kind: str, latency: int, record_property: Any
+    context: BrowserContext, site: Site, ahead: dict[str, str], kind: str, latency: int, record_property
 ) -> None:
     """Keys, the time from the last of them to the next item on the screen, and what moved meanwhile.
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
@@ -70,7 +69,7 @@ def survives_a_translation(page: Page, notice: str) -> None:
     expect(count).to_contain_text("1 of")
 
 
-def press(page: Page, selector: str, **init: Any) -> bool:
+def press(page: Page, selector: str, **init) -> bool:
     """Send a key as another keyboard does; whether the page left it to the browser."""
     return page.evaluate(PRESS, [selector, init])
 

@@ -77,7 +77,7 @@ def study(_sessions: None, db: None) -> Study:
 def files(tmp_path: Path) -> Callable[..., dict[str, bytes]]:
     """Has the command write a zip, and gives its files by their names in its one folder."""
 
-    def write(*args: Any) -> dict[str, bytes]:
+    def write(*args) -> dict[str, bytes]:
         out = tmp_path / "out.zip"
         output_of("export_for", *args, "--out", out)
         return opened(out.read_bytes())

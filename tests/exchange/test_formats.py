@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from django.core.management import CommandError
 from django.urls import reverse
@@ -26,7 +24,7 @@ PLAIN = "every day the ferry leaves at six in the morning [1, 2]"
 @pytest.mark.parametrize("name", list(FORMATS))
 @pytest.mark.parametrize("of", [STUDY, BOARD], ids=["study", "board"])
 def test_texts_and_insights_are_in_it_only_if_asked_for_and_people_are_pseudonyms(
-    study: Study, files: Any, name: str, of: Any
+    study: Study, files, name: str, of
 ) -> None:
     insight = Insight.objects.order_by("pk").first()
     has_texts = name not in WITHOUT_TEXTS
@@ -38,7 +36,7 @@ def test_texts_and_insights_are_in_it_only_if_asked_for_and_people_are_pseudonym
         assert not [person for person in NAMES if person in told]
 
 
-def test_the_page_gives_the_same_files_and_says_who_saw_insights(study: Study, ada: Any, as_ada: Any) -> None:
+def test_the_page_gives_the_same_files_and_says_who_saw_insights(study: Study, ada, as_ada) -> None:
     assert "Inspect" in flat(as_ada.get(reverse("exchange:study", args=[study.uid])).text)
     address = reverse("exchange:study-file", args=[study.uid])
     answer = as_ada.get(address, {"format": "inspect", "insights": "on", "licence": "CC BY 4.0"})
@@ -51,7 +49,7 @@ def test_the_page_gives_the_same_files_and_says_who_saw_insights(study: Study, a
     assert as_ada.get(address).status_code == 422
 
 
-def test_the_board_on_its_page_is_the_board_in_the_file(study: Study, as_ada: Any) -> None:
+def test_the_board_on_its_page_is_the_board_in_the_file(study: Study, as_ada) -> None:
     board = as_ada.get("/leaderboard/", {"judge": "lexical-2", "average": "summary"})
     assert f"{reverse('exchange:leaderboard')}?judge=lexical-2&amp;average=summary" in board.text
     page = as_ada.get(reverse("exchange:leaderboard"), {"average": "summary"}).text
@@ -60,9 +58,7 @@ def test_the_board_on_its_page_is_the_board_in_the_file(study: Study, as_ada: An
     assert sum(name.startswith("logs/") for name in opened(answer.getvalue())) == 4
 
 
-def test_strangers_get_no_file_and_studies_without_work_say_so(
-    study: Study, ada: Any, as_ada: Any, login: Any
-) -> None:
+def test_strangers_get_no_file_and_studies_without_work_say_so(study: Study, ada, as_ada, login) -> None:
     address = reverse("exchange:study-file", args=[study.uid])
     dot = make_user("dot", "researcher")
     assert login(dot).get(address, {"format": "inspect"}).status_code == 404
@@ -75,7 +71,7 @@ def test_strangers_get_no_file_and_studies_without_work_say_so(
     assert "Nothing is scored or labelled here yet" in answer.text
 
 
-def test_the_command_refuses_what_cannot_be_written(study: Study, files: Any) -> None:
+def test_the_command_refuses_what_cannot_be_written(study: Study, files) -> None:
     study.kind = Study.Kind.RATING
     Study.objects.filter(pk=study.pk).update(kind=Study.Kind.RATING)
     with pytest.raises(CommandError, match="can be written for"):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 
@@ -14,7 +13,7 @@ from tests.exchange.conftest import lines, named
 MINUTE = 60_000
 
 
-def test_samples_of_people_have_outcome_times_and_a_score_at_each_mark(study: Study, files: Any) -> None:
+def test_samples_of_people_have_outcome_times_and_a_score_at_each_mark(study: Study, files) -> None:
     log = json.loads(named(files("inspect", "--study", "Ferries"), "logs/"))
     samples = {sample["metadata"]["person"]: sample for sample in log["samples"]}
     assert log["version"] == 2
@@ -42,7 +41,7 @@ def test_samples_of_people_have_outcome_times_and_a_score_at_each_mark(study: St
     assert coverage["metrics"]["mean"]["value"] > min(counted)
 
 
-def test_scores_of_people_join_the_log_of_a_system_by_sample(study: Study, files: Any) -> None:
+def test_scores_of_people_join_the_log_of_a_system_by_sample(study: Study, files) -> None:
     found = files("inspect", "--judge", "lexical-2")
     log = json.loads(next(content for name, content in found.items() if "heron" in name and "logs" in name))
     scores = lines(next(content for name, content in found.items() if "heron" in name and "scores" in name))
@@ -51,7 +50,7 @@ def test_scores_of_people_join_the_log_of_a_system_by_sample(study: Study, files
     ]
 
 
-def test_labels_of_a_linking_study_are_scores_of_each_person(ada: Any, files: Any, db: None) -> None:
+def test_labels_of_a_linking_study_are_scores_of_each_person(ada, files, db: None) -> None:
     study = make_labelled_study(summaries=make_summaries(n=4), researcher=ada)
     found = files("inspect", "--study", study.name)
     assert not [name for name in found if name.startswith("logs/")]

@@ -31,7 +31,7 @@ def board_of() -> dict[str, Any]:
     return {f"{row['system']} · {row['retriever']}": row for row in report("leaderboard", *BOARD)}
 
 
-def test_people_are_an_entry_of_every_eval_ever_beside_systems(study: Study, files: Any) -> None:
+def test_people_are_an_entry_of_every_eval_ever_beside_systems(study: Study, files) -> None:
     found = files("every-eval-ever", *BOARD)
     logs = [json.loads(content) for name, content in found.items() if name.endswith(".json")]
     rows = board_of()
@@ -49,7 +49,7 @@ def test_people_are_an_entry_of_every_eval_ever_beside_systems(study: Study, fil
         assert ("people" in about) == (log["model_info"]["additional_details"]["is_people"] == "false")
 
 
-def test_a_model_as_judge_stands_beside_the_peoples_score_without_its_prompt(study: Study, files: Any) -> None:
+def test_a_model_as_judge_stands_beside_the_peoples_score_without_its_prompt(study: Study, files) -> None:
     config = {"model": "gull-9", "prompt": "Say yes."}
     Judge.objects.filter(name="lexical-2").update(kind=Judge.Kind.OPENAI, config=config)
     found = files("every-eval-ever", *BOARD)
@@ -62,7 +62,7 @@ def test_a_model_as_judge_stands_beside_the_peoples_score_without_its_prompt(stu
     assert "Say yes." not in "".join(content.decode() for content in found.values())
 
 
-def test_who_gives_up_is_a_run_of_metr_without_success(study: Study, files: Any) -> None:
+def test_who_gives_up_is_a_run_of_metr_without_success(study: Study, files) -> None:
     rows = {row["model"]: row for row in lines(files("metr", "--study", "Ferries")["runs.jsonl"])}
     assert [rows[f"annotator{n}"]["outcome"] for n in range(1, 6)] == [
         "submitted", "timed_out", "quit", "voided", "withdrawn",
@@ -82,7 +82,7 @@ def metrics_of(nuggets: list[dict[str, str]]) -> float:
     return sum(worth[nugget["assignment"]] for nugget in nuggets) / len(nuggets)
 
 
-def test_the_score_of_nuggetizer_is_our_coverage(study: Study, files: Any, ada: Any) -> None:
+def test_the_score_of_nuggetizer_is_our_coverage(study: Study, files, ada) -> None:
     found = files("nuggetizer", *BOARD)
     coverage = {row["run_id"]: [] for content in found.values() if content[:1] == b"{" for row in lines(content)}
     for content in (content for name, content in found.items() if name.endswith(".jsonl")):
@@ -101,7 +101,7 @@ def test_the_score_of_nuggetizer_is_our_coverage(study: Study, files: Any, ada: 
     assert len(labels) == linking.coveragelabels.for_figures().count()
 
 
-def test_samples_of_lm_eval_have_texts_and_measures(study: Study, files: Any) -> None:
+def test_samples_of_lm_eval_have_texts_and_measures(study: Study, files) -> None:
     found = files("lm-eval", "--study", "Ferries", "--texts")
     [content] = [content for name, content in found.items() if name.endswith(".jsonl")]
     rows = lines(content)
@@ -112,13 +112,13 @@ def test_samples_of_lm_eval_have_texts_and_measures(study: Study, files: Any) ->
     assert {row["doc_id"] for row in rows} == {0}
 
 
-def front_matter(readme: bytes) -> Any:
+def front_matter(readme: bytes):
     return yaml.safe_load(readme.decode().split("---")[1])
 
 
 @pytest.mark.parametrize("has_parquet", [True, False])
 def test_every_configuration_of_a_folder_has_rows(
-    study: Study, files: Any, monkeypatch: pytest.MonkeyPatch, has_parquet: bool
+    study: Study, files, monkeypatch: pytest.MonkeyPatch, has_parquet: bool
 ) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     monkeypatch.setattr(hub, "is_available", lambda: has_parquet)
@@ -136,7 +136,7 @@ def test_every_configuration_of_a_folder_has_rows(
     assert {path for name, path in paths.items()} <= set(found)
 
 
-def test_columns_of_insights_and_texts_are_left_out_of_tables(ada: Any, files: Any, db: None) -> None:
+def test_columns_of_insights_and_texts_are_left_out_of_tables(ada, files, db: None) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     study = make_labelled_study(summaries=make_summaries(n=4), researcher=ada)
 
@@ -151,7 +151,7 @@ def test_columns_of_insights_and_texts_are_left_out_of_tables(ada: Any, files: A
     assert columns("--texts") - columns() == {"bullet_text"}
 
 
-def test_key_point_recall_of_a_judge_is_written_too(db: None, files: Any, as_ada: Any) -> None:
+def test_key_point_recall_of_a_judge_is_written_too(db: None, files, as_ada) -> None:
     judge = make_judge("owl")
     response = make_response("a", system="heron", n_points=4, text="Ferries, they say.")
     say(judge, response, ["yes", "neutral", "no", ""])

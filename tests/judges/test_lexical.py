@@ -27,7 +27,7 @@ def summary(*lines: str, insights: tuple[str, ...] = (FERRY, PRICE, PIER), key: 
 
 
 def verdicts(
-    *lines: str, background: Background = BACKGROUND, config: LexicalConfig | None = None, **asked: Any
+    *lines: str, background: Background = BACKGROUND, config: LexicalConfig | None = None, **asked
 ) -> dict[str, CoverageVerdict]:
     [found] = LexicalJudge(config).judge_coverage([summary(*lines, **asked)], background)
     return {verdict.insight_key: verdict for verdict in found}
@@ -118,7 +118,7 @@ def test_a_judge_that_was_stored_without_odds_gives_labels_only() -> None:
     [[], {"partial": [1] * 7}, {"partial": [1], "full": [1]}, {"partial": "1234567", "full": [1] * 7},
      {"partial": [1] * 6 + [float("nan")], "full": [1] * 7}, {"partial": [1] * 5, "full": [1] * 5}],
 )  # fmt: skip
-def test_odds_that_cannot_be_used_are_refused(odds: Any) -> None:
+def test_odds_that_cannot_be_used_are_refused(odds) -> None:
     with pytest.raises(WrongConfig):
         LexicalConfig.from_mapping({"odds": odds})
 
@@ -182,7 +182,7 @@ def test_a_background_is_weighed_once_for_many_batches(monkeypatch: pytest.Monke
     weighed: list[str] = []
     weigh = lexical_terms._by_insight
 
-    def counting(terms_of: Any, *texts: Any, **how: Any) -> lexical_terms.Space:
+    def counting(terms_of, *texts, **how) -> lexical_terms.Space:
         weighed.append(terms_of.__name__)
         return weigh(terms_of, *texts, **how)
 
@@ -199,7 +199,7 @@ SUMMARIES = st.lists(LINES, max_size=6).map(tuple)
 
 @given(st.lists(SUMMARIES, min_size=1, max_size=6), st.randoms(use_true_random=False))
 def test_a_verdict_does_not_depend_on_the_rest_of_the_batch_or_its_order(
-    texts: list[tuple[str, ...]], random: Any
+    texts: list[tuple[str, ...]], random
 ) -> None:
     batch = [
         summary(*lines, key=str(number), insights=(FERRY, PIER) if number % 2 else (PRICE,))
@@ -250,7 +250,7 @@ def test_a_configuration_survives_being_stored() -> None:
     assert LexicalConfig.from_mapping(config.as_mapping()) == config
 
 
-def entailed(response: str, point: str = FERRY, config: LexicalConfig | None = None) -> Any:
+def entailed(response: str, point: str = FERRY, config: LexicalConfig | None = None):
     [found] = LexicalJudge(config).judge_entailment([EntailmentItem("k", response, point)], BACKGROUND)
     return found
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pytest
@@ -35,7 +34,7 @@ def summary(*lines: str, insights: Sequence[str] = (FERRY, PRICE, PIER)) -> Summ
     return SummaryToJudge("s", lines, tuple(ItemRef(text, text) for text in insights))
 
 
-def verdicts(*lines: str, background: Background = BACKGROUND, **asked: Any) -> dict[str, CoverageVerdict]:
+def verdicts(*lines: str, background: Background = BACKGROUND, **asked) -> dict[str, CoverageVerdict]:
     [found] = ExpectingJudge().judge_coverage([summary(*lines, **asked)], background)
     return {verdict.insight_key: verdict for verdict in found}
 
@@ -184,7 +183,7 @@ def with_gpt_4o(
     return people, expected, labels
 
 
-def by_judge(judge: Any, given: Sequence[LabelledSummary], background: Background) -> tuple[float, float, float]:
+def by_judge(judge, given: Sequence[LabelledSummary], background: Background) -> tuple[float, float, float]:
     """Pearson by expectation and by label, and the share of equal labels, with GPT-4o in the place of people."""
     rows = judge.judge_coverage([each.summary for each in given], background)
     theirs, expected, ours = [], [], []

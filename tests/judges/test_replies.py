@@ -102,7 +102,7 @@ def test_a_count_under_half_of_the_estimate_shows_a_cut(counted: int | None, est
         (302, {}, Trouble.DENIED, "302: The server gives no reason."),
     ],
 )
-def test_an_error_is_classed_by_its_code(status: int, body: Any, trouble: Trouble, message: str) -> None:
+def test_an_error_is_classed_by_its_code(status: int, body, trouble: Trouble, message: str) -> None:
     failure = read_body(json.dumps(body).encode(), {}, 1, status=status)
     assert isinstance(failure, Failure)
     assert (failure.trouble, failure.message, failure.may_be_paid) == (trouble, message, status == 502)

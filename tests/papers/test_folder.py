@@ -8,7 +8,6 @@ import json
 import shutil
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -33,7 +32,7 @@ NAME = "Ferry links 2"
 ON_A_BUSY_MACHINE_S = 3600  # commands one after another, each on tables that are made anew
 
 
-def run(*args: Any) -> str:
+def run(*args) -> str:
     return output_of("paper", *args)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -35,7 +34,7 @@ def told_of(study: Study) -> str:
     return InWords().of_study(described(Study.objects.get(pk=study.pk), now=timezone.now()), None)
 
 
-def test_what_was_done_is_told_from_the_settings(ada: Any, as_ada: Any, ben: Any, cleo: Any) -> None:
+def test_what_was_done_is_told_from_the_settings(ada, as_ada, ben, cleo) -> None:
     study = make_linking_study(researcher=ada, annotators=[ben, cleo], people_per_item=2)
     study.hourly_rate, study.seed = 31, 4711
     study.save()
@@ -57,7 +56,7 @@ def test_what_was_done_is_told_from_the_settings(ada: Any, as_ada: Any, ben: Any
     ]  # fmt: skip
 
 
-def test_the_methods_state_only_what_happened(ada: Any, ben: Any, cleo: Any, dot: Any) -> None:
+def test_the_methods_state_only_what_happened(ada, ben, cleo, dot) -> None:
     study = make_linking_study(researcher=ada, annotators=[ben], people_per_item=2)
     study.has_trial = True
     study.save()
@@ -88,7 +87,7 @@ def test_the_methods_state_only_what_happened(ada: Any, ben: Any, cleo: Any, dot
     assert "two people took it, none of whom passed." in told_of(study)
 
 
-def test_a_writing_study_without_a_session_says_so(ada: Any, ben: Any) -> None:
+def test_a_writing_study_without_a_session_says_so(ada, ben) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben], sessions_per_subtopic=1)
     make_assignment(annotator=ben, study=study)
     told = told_of(study)
@@ -98,7 +97,7 @@ def test_a_writing_study_without_a_session_says_so(ada: Any, ben: Any) -> None:
     assert "No session was excluded" not in told
 
 
-def test_a_writing_study_has_its_sessions(ada: Any, ben: Any) -> None:
+def test_a_writing_study_has_its_sessions(ada, ben) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben])
     task = make_assignment(annotator=ben, study=study)
     session = make_session(
@@ -116,7 +115,7 @@ def test_labels_made_elsewhere_were_imported(tmp_path: Path) -> None:
     assert "The labels were collected elsewhere and imported. The task allowed these labels: yes, no." in told
 
 
-def test_the_data_of_a_study_are_one_sentence(ada: Any) -> None:
+def test_the_data_of_a_study_are_one_sentence(ada) -> None:
     summaries = [*make_summaries(n=2), *make_summaries(n=2, dataset="boats")]
     study = make_labelled_study(summaries=summaries, researcher=ada)
     Haystack.objects.update(content_sha256="0123456789abcdef")

@@ -202,7 +202,7 @@ def test_one_table_is_printed_with_all_its_numbers() -> None:
     assert any("Not here: There is no judge “published”" in line for line in lines)
 
 
-def test_data_of_ones_own_are_not_taken_for_those_of_the_authors(ada: Any, ben: Any, cleo: Any) -> None:
+def test_data_of_ones_own_are_not_taken_for_those_of_the_authors(ada, ben, cleo) -> None:
     MAKERS["linking"](ALL, ada, (ben, cleo))
     found = SummHay(judge="owl")
     assert "which are not the 200 of the paper" in found.of_labels

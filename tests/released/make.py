@@ -69,11 +69,11 @@ def _models(label: str) -> list[Any]:
     return list(apps.get_app_config(label).get_models())
 
 
-def _needs(model: Any) -> set[Any]:
+def _needs(model) -> set[Any]:
     return {field.related_model for field in model._meta.fields if field.is_relation and not field.null}
 
 
-def _values(model: Any) -> dict[str, Any]:
+def _values(model) -> dict[str, Any]:
     """Something for every field that needs a value; texts and numbers that say nothing."""
     given = SPECIAL.get(model._meta.label, {})
     found: dict[str, Any] = {}

@@ -24,7 +24,7 @@ ROOT = math.sqrt(0.5)
 
 
 @pytest.fixture
-def server(settings: Any) -> Iterator[FakeServer]:
+def server(settings) -> Iterator[FakeServer]:
     with serving() as running:
         settings.OPENAI_BASE_URLS = [running.address]
         yield running
@@ -75,7 +75,7 @@ def test_nothing_is_paid_twice(name: str, server: FakeServer) -> None:
 
 
 @pytest.mark.parametrize("name", ["embeddings", "rerank"])
-def test_what_was_answered_before_a_failure_is_kept(name: str, server: FakeServer, monkeypatch: Any) -> None:
+def test_what_was_answered_before_a_failure_is_kept(name: str, server: FakeServer, monkeypatch) -> None:
     batch = "TEXTS_AT_A_TIME" if name == "embeddings" else "DOCUMENTS_AT_A_TIME"
     monkeypatch.setattr(servers, batch, 2)
     memory = ForgetfulMemory()
@@ -169,7 +169,7 @@ def test_a_slow_server_is_given_up(name: str, server: FakeServer, monkeypatch: p
         scores(name, server)
 
 
-def test_an_address_that_is_not_allowed_is_never_asked(server: FakeServer, settings: Any) -> None:
+def test_an_address_that_is_not_allowed_is_never_asked(server: FakeServer, settings) -> None:
     settings.OPENAI_BASE_URLS = ["https://models.example/v1"]
     with pytest.raises(RetrievalFailed, match="not allowed"):
         scores("rerank", server)

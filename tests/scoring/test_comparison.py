@@ -168,7 +168,7 @@ HUMAN = {"not_covered": Coverage.NONE, "partially_covered": PARTIAL, "fully_cove
 JUDGE = {"NO_COVERAGE": Coverage.NONE, "PARTIAL_COVERAGE": PARTIAL, "FULL_COVERAGE": FULL}
 
 
-def lines_of(bullet: Any) -> tuple[int, ...]:
+def lines_of(bullet) -> tuple[int, ...]:
     if isinstance(bullet, list):
         return tuple(int(number) for number in bullet)
     return (bullet,) if isinstance(bullet, int) else ()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import combinations
-from typing import Any
 
 import krippendorff
 import numpy as np
@@ -20,7 +19,7 @@ ASPECTS = ("overall", "informativeness", "quality", "coherence", "attributabilit
 N_ASPECTS = len(ASPECTS)
 
 
-def table(values: Any, *, people: int, systems: Any = None, clusters: Any = None) -> RatingTable:
+def table(values, *, people: int, systems=None, clusters=None) -> RatingTable:
     """A table of ratings of shape (summaries, raters, aspects), 0 for none; the first raters are people."""
     given = np.asarray(values, dtype=np.int64)
     n, raters = given.shape[:2]
@@ -34,7 +33,7 @@ def table(values: Any, *, people: int, systems: Any = None, clusters: Any = None
     )
 
 
-def drawn(seed: int, *, n: int = 40, people: int = 3, judges: int = 1, gaps: float = 0.2) -> Any:
+def drawn(seed: int, *, n: int = 40, people: int = 3, judges: int = 1, gaps: float = 0.2):
     """Ratings near a common truth, some of them missing."""
     rng = np.random.default_rng(seed)
     truth = rng.integers(1, 6, (n, 1, N_ASPECTS))
@@ -42,12 +41,12 @@ def drawn(seed: int, *, n: int = 40, people: int = 3, judges: int = 1, gaps: flo
     return np.where(rng.random((n, people + judges, 1)) < gaps, 0, values)
 
 
-def same_on_all_aspects(columns: list[list[int]]) -> Any:
+def same_on_all_aspects(columns: list[list[int]]):
     """The ratings of raters, each a list over summaries, equal on every aspect."""
     return np.repeat(np.array(columns).T[:, :, None], N_ASPECTS, axis=2)
 
 
-def measure(report: Any, name: str) -> Any:
+def measure(report, name: str):
     return next(one for one in report.measures if one.measure == name)
 
 
@@ -155,7 +154,7 @@ def test_intervals_resample_clusters_and_hold_the_value() -> None:
     report = likert_report(table(values, people=3, clusters=[at // 4 for at in range(60)]))
     for one in report.measures:
         for row in (one.people, *one.judges):
-            for name, stat in row.stats.items():
+            for stat in row.stats.values():
                 assert stat.low <= stat.value <= stat.high
                 assert stat.n_clusters == 15
 

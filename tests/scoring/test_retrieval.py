@@ -24,7 +24,7 @@ GOLDS = (frozenset({1, 2, 5}), frozenset({2}), frozenset({3}))
 SCORES = {1: 0.2, 2: 0.9, 3: 0.1, 4: 0.5, 5: 0.2}
 
 
-def example(**changes: Any) -> Retrieved:
+def example(**changes) -> Retrieved:
     given: dict[str, Any] = {"documents": DOCUMENTS, "scores": SCORES, "golds": GOLDS, "token_budget": 1_200}
     return retrieved(subtopic=1, **{**given, **changes})
 
@@ -58,7 +58,7 @@ def test_a_subtopic_without_gold_documents_has_no_figure() -> None:
 
 
 @given(st.lists(st.integers(0, 6), min_size=2, max_size=12), st.integers(1, 12), st.randoms())
-def test_ndcg_is_that_of_scikit_learn(gains: list[int], k: int, lot: Any) -> None:
+def test_ndcg_is_that_of_scikit_learn(gains: list[int], k: int, lot) -> None:
     order = list(range(len(gains)))
     lot.shuffle(order)
     ours = ndcg([float(gains[at]) for at in order[:k]], gains)

@@ -36,7 +36,7 @@ from benchmarks.scoring.text import lines_from_list, lines_from_text
 NONE, PARTIAL, FULL = Coverage.NONE, Coverage.PARTIAL, Coverage.FULL
 
 
-def cite(*brackets: str) -> Any:
+def cite(*brackets: str):
     return lines_from_list([f"- A point {bracket}" for bracket in brackets])
 
 
@@ -265,7 +265,7 @@ def test_all_figures_stay_between_0_and_1_and_joint_below_coverage(case: tuple[A
 
 
 @given(summaries(), st.randoms())
-def test_the_order_of_insights_does_not_matter(case: tuple[Any, Any, Any], random: Any) -> None:
+def test_the_order_of_insights_does_not_matter(case: tuple[Any, Any, Any], random) -> None:
     insights, verdicts, lines = case
     shuffled = list(insights)
     random.shuffle(shuffled)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import sys
 import time
-from typing import Any
 
 import django
 
@@ -66,7 +65,7 @@ def look(study: str) -> None:
     for _ in sys.stdin:
         scene_stored_results.change()
         began = time.monotonic()
-        page: Any = client.get(f"/studies/{study}/figures/")
+        page = client.get(f"/studies/{study}/figures/")
         assert page.status_code == 200, page.content.decode()
         while time.monotonic() < began + MOST_S and any(not row.is_fresh for row in Result.objects.all()):
             time.sleep(0.1)

@@ -22,11 +22,11 @@ NORA = {"username": "nora", "name": "Nora Lind", "email": "ada.private@example.o
 CSV = "username,name\nnora,Nora Lind\nolaf,Olaf Berg\n"
 
 
-def _open(url: str, client: Client | None = None) -> Any:
+def _open(url: str, client: Client | None = None):
     return (client or Client()).get(urlsplit(url).path, follow=True)
 
 
-def _set_password(url: str, client: Client | None = None, **fields: str) -> Any:
+def _set_password(url: str, client: Client | None = None, **fields: str):
     client = client or Client()
     form = _open(url, client)
     data = {"new_password1": PASSWORD, "new_password2": PASSWORD, **fields}
@@ -38,7 +38,7 @@ def _make_nora(client: Client) -> str:
     return str(client.post("/people/new/", NORA).context["links"][0].url)
 
 
-def test_a_downloaded_list_holds_no_link_of_who_has_set_a_password_since(as_ada: Any) -> None:
+def test_a_downloaded_list_holds_no_link_of_who_has_set_a_password_since(as_ada) -> None:
     links = as_ada.post("/people/import/", {"text": CSV}).context["links"]
     assert _set_password(links[0].url).status_code == 200
     rows = list(csv.DictReader(as_ada.post("/people/links.csv").getvalue().decode().splitlines()))
@@ -46,24 +46,20 @@ def test_a_downloaded_list_holds_no_link_of_who_has_set_a_password_since(as_ada:
     assert "1 person is not in the file" in as_ada.get("/people/").content.decode()
 
 
-def test_the_only_link_to_download_is_refused_once_it_was_used(as_ada: Any) -> None:
+def test_the_only_link_to_download_is_refused_once_it_was_used(as_ada) -> None:
     _set_password(_make_nora(as_ada))
     answer = as_ada.post("/people/links.csv", follow=True)
     assert answer.redirect_chain == [("/people/", 302)]
     assert "no link to download" in answer.content.decode()
 
 
-def test_a_list_made_by_a_researcher_holds_nobody_who_is_more_than_an_annotator_by_now(
-    as_ada: Any, eve: Any, now: Any
-) -> None:
+def test_a_list_made_by_a_researcher_holds_nobody_who_is_more_than_an_annotator_by_now(as_ada, eve, now) -> None:
     _make_nora(as_ada)
     accounts.change_role(actor=eve, user=User.objects.get(username="nora"), role=RESEARCHER, now=now)
     assert as_ada.post("/people/links.csv").status_code == 302
 
 
-def test_every_link_is_in_the_audit_log_wherever_it_was_made(
-    ada: Any, as_ada: Any, eve: Any, settings: Any
-) -> None:
+def test_every_link_is_in_the_audit_log_wherever_it_was_made(ada, as_ada, eve, settings) -> None:
     settings.EMAIL_IS_SET = True
 
     def made() -> int:
@@ -84,7 +80,7 @@ def test_every_link_is_in_the_audit_log_wherever_it_was_made(
 
 
 @pytest.mark.parametrize("role", [RESEARCHER, ADMIN])
-def test_the_link_kept_by_who_made_the_account_ends_with_a_new_role(role: str, as_ada: Any, as_eve: Any) -> None:
+def test_the_link_kept_by_who_made_the_account_ends_with_a_new_role(role: str, as_ada, as_eve) -> None:
     kept = _make_nora(as_ada)
     nora = User.objects.get(username="nora")
     page = as_eve.post(f"/people/{nora.uid}/role/", {"role": role})
@@ -94,7 +90,7 @@ def test_the_link_kept_by_who_made_the_account_ends_with_a_new_role(role: str, a
     assert _set_password(page.context["links"][0].url).context["user"].role == role
 
 
-def test_the_link_ends_even_if_the_form_was_open_already(as_ada: Any, as_eve: Any) -> None:
+def test_the_link_ends_even_if_the_form_was_open_already(as_ada, as_eve) -> None:
     kept, there = _make_nora(as_ada), Client()
     form = _open(kept, there)
     nora = User.objects.get(username="nora")
@@ -109,7 +105,7 @@ class Meanwhile:
 
     act: ClassVar[Any] = None
 
-    def validate(self, password: str, user: Any = None) -> None:
+    def validate(self, password: str, user=None) -> None:
         """Let it happen, once."""
         act, Meanwhile.act = Meanwhile.act, None
         if act:
@@ -121,14 +117,12 @@ class Meanwhile:
 
 
 @pytest.fixture
-def meanwhile(settings: Any) -> Any:
+def meanwhile(settings):
     settings.AUTH_PASSWORD_VALIDATORS = [{"NAME": f"{__name__}.Meanwhile"}]
     return Meanwhile
 
 
-def test_a_link_that_dies_while_its_form_is_read_sets_nothing(
-    as_ada: Any, eve: Any, now: Any, meanwhile: Any
-) -> None:
+def test_a_link_that_dies_while_its_form_is_read_sets_nothing(as_ada, eve, now, meanwhile) -> None:
     kept = _make_nora(as_ada)
     nora = User.objects.get(username="nora")
     meanwhile.act = lambda: accounts.change_role(actor=eve, user=User.objects.get(pk=nora.pk), role=ADMIN, now=now)
@@ -138,7 +132,7 @@ def test_a_link_that_dies_while_its_form_is_read_sets_nothing(
 
 
 def test_a_password_changed_while_the_account_is_switched_off_does_not_switch_it_on(
-    ben: Any, as_ben: Any, eve: Any, now: Any, meanwhile: Any
+    ben, as_ben, eve, now, meanwhile
 ) -> None:
     meanwhile.act = lambda: accounts.deactivate(actor=eve, user=User.objects.get(pk=ben.pk), now=now)
     data = {"old_password": "correct horse", "new_password1": PASSWORD, "new_password2": PASSWORD}
@@ -147,7 +141,7 @@ def test_a_password_changed_while_the_account_is_switched_off_does_not_switch_it
     assert (ben.is_active, ben.check_password("correct horse")) == (False, True)
 
 
-def test_who_set_the_password_of_an_account_does_not_rise_with_it(as_ada: Any, as_eve: Any) -> None:
+def test_who_set_the_password_of_an_account_does_not_rise_with_it(as_ada, as_eve) -> None:
     thief = Client()
     _set_password(_make_nora(as_ada), thief)
     nora = User.objects.get(username="nora")
@@ -158,7 +152,7 @@ def test_who_set_the_password_of_an_account_does_not_rise_with_it(as_ada: Any, a
     assert thief.get("/").status_code == 302
 
 
-def test_a_lower_role_ends_log_ins_and_links_and_keeps_the_password(ada: Any, eve: Any, login: Any) -> None:
+def test_a_lower_role_ends_log_ins_and_links_and_keeps_the_password(ada, eve, login) -> None:
     there, admin = login(ada), login(eve)
     kept = admin.post(f"/people/{ada.uid}/link/").context["links"][0].url
     admin.post(f"/people/{ada.uid}/role/", {"role": ANNOTATOR})
@@ -168,19 +162,19 @@ def test_a_lower_role_ends_log_ins_and_links_and_keeps_the_password(ada: Any, ev
     assert Annotator.objects.active().filter(user=ada).exists()
 
 
-def test_the_same_role_again_ends_nothing(ada: Any, as_ada: Any, as_eve: Any) -> None:
+def test_the_same_role_again_ends_nothing(ada, as_ada, as_eve) -> None:
     as_eve.post(f"/people/{ada.uid}/role/", {"role": RESEARCHER})
     assert as_ada.get("/").status_code == 200
 
 
-def test_a_log_in_does_not_come_back_with_a_reactivation(ben: Any, eve: Any, login: Any) -> None:
+def test_a_log_in_does_not_come_back_with_a_reactivation(ben, eve, login) -> None:
     there, admin = login(ben), login(eve)
     for active in ("0", "1"):
         admin.post(f"/people/{ben.uid}/active/", {"active": active})
     assert there.get("/").headers["Location"].startswith("/login/")
 
 
-def test_a_link_does_not_come_back_with_the_old_address(ben: Any, as_eve: Any) -> None:
+def test_a_link_does_not_come_back_with_the_old_address(ben, as_eve) -> None:
     kept = as_eve.post(f"/people/{ben.uid}/link/").context["links"][0].url
     for address in ("ben@example.com", "ben@example.org"):
         as_eve.post(f"/people/{ben.uid}/details/", {"name": "Ben", "email": address})
@@ -188,7 +182,7 @@ def test_a_link_does_not_come_back_with_the_old_address(ben: Any, as_eve: Any) -
 
 
 def test_a_forgotten_password_is_not_mailed_to_an_account_that_waits_for_its_new_role(
-    as_ada: Any, as_eve: Any, now: Any, settings: Any
+    as_ada, as_eve, now, settings
 ) -> None:
     settings.EMAIL_IS_SET = True
     _make_nora(as_ada)
@@ -198,7 +192,7 @@ def test_a_forgotten_password_is_not_mailed_to_an_account_that_waits_for_its_new
     assert mail.outbox == []
 
 
-def test_who_sets_a_password_says_where_links_may_be_mailed(as_ada: Any, settings: Any, now: Any) -> None:
+def test_who_sets_a_password_says_where_links_may_be_mailed(as_ada, settings, now) -> None:
     settings.EMAIL_IS_SET = True
     link = _make_nora(as_ada)
     assert NORA["email"] in _open(link).content.decode()
@@ -208,7 +202,7 @@ def test_who_sets_a_password_says_where_links_may_be_mailed(as_ada: Any, setting
     assert mail_forgotten(email=NORA["email"], base_url="http://testserver/", now=now) == 0
 
 
-def test_the_address_that_links_go_to_is_not_changed_past_the_audit_log(ben: Any, as_eve: Any) -> None:
+def test_the_address_that_links_go_to_is_not_changed_past_the_audit_log(ben, as_eve) -> None:
     page = as_eve.get(f"/admin/summhay_site/user/{ben.pk}/change/").content.decode()
     assert 'name="name"' in page
     assert 'name="email"' not in page

@@ -41,7 +41,7 @@ def _counted_anew() -> None:
 
 
 @pytest.fixture
-def study(ada: Any) -> Study:
+def study(ada) -> Study:
     people = ("anna", "bert", "cara")
     return make_labelled_study(summaries=make_summaries(), people=people, name="Ferry", researcher=ada)
 
@@ -49,21 +49,21 @@ def study(ada: Any) -> Study:
 class Program:
     """A program with somebody's token."""
 
-    def __init__(self, user: Any = None, **values: Any) -> None:
+    def __init__(self, user=None, **values) -> None:
         self.sent: dict[str, str] = {}
         if user is not None:
             values = {"ends_at": None, **values}
             self.token, plain = make_token(user=user, name="notebook", now=timezone.now(), **values)
             self.sent = {"Authorization": f"Bearer {plain}"}
 
-    def get(self, address: str, **headers: str) -> Any:
+    def get(self, address: str, **headers: str):
         address = address if address.startswith("/") else f"/api/{address}"
         return Client().get(address, headers={**self.sent, **headers})
 
-    def post(self, address: str, body: Any) -> Any:
+    def post(self, address: str, body):
         return Client().post(address, body, content_type="application/json", headers=self.sent)
 
-    def rows(self, address: str, *, between: Any = None) -> list[dict[str, Any]]:
+    def rows(self, address: str, *, between=None) -> list[dict[str, Any]]:
         """All pages of a list; `between` is called after the first."""
         page, rows = self.get(address).json(), []
         while True:
@@ -76,11 +76,11 @@ class Program:
             page = self.get(page["next"]).json()
 
 
-def _body(response: Any) -> bytes:
+def _body(response) -> bytes:
     return b"".join(response.streaming_content) if response.streaming else response.content
 
 
-def _refused(response: Any, status: int) -> str:
+def _refused(response, status: int) -> str:
     """The words of an error, which has the one shape."""
     about = response.json()["error"]
     assert (response.status_code, about["status"]) == (status, status)
@@ -88,7 +88,7 @@ def _refused(response: Any, status: int) -> str:
     return str(about["message"])
 
 
-def test_a_token_is_shown_once_and_opens_nothing_once_it_is_revoked(study: Study, as_ada: Any, login: Any) -> None:
+def test_a_token_is_shown_once_and_opens_nothing_once_it_is_revoked(study: Study, as_ada, login) -> None:
     assert as_ada.post("/profile/tokens/", {"name": "late", "ends_on": "2020-01-01"}).status_code == 422
     made = as_ada.post("/profile/tokens/", {"name": "laptop", "ends_on": "2199-01-01"})
     plain = re.search(r"shy_[\w-]+", made.content.decode())
@@ -108,7 +108,7 @@ def test_a_token_is_shown_once_and_opens_nothing_once_it_is_revoked(study: Study
     assert {"token.made", "token.revoked"} <= set(AuditEvent.objects.values_list("action", flat=True))
 
 
-def test_a_token_ends_with_its_day_and_with_its_person(study: Study, ada: Any, eve: Any) -> None:
+def test_a_token_ends_with_its_day_and_with_its_person(study: Study, ada, eve) -> None:
     _refused(Program(ada, ends_at=timezone.now() - timedelta(seconds=1)).get("studies"), 401)
     program = Program(ada)
     assert program.get("studies").status_code == 200
@@ -122,7 +122,7 @@ def test_a_token_ends_with_its_day_and_with_its_person(study: Study, ada: Any, e
     assert not Token.objects.exists()
 
 
-def test_nobody_annotators_and_wrong_tokens_are_refused(study: Study, ben: Any) -> None:
+def test_nobody_annotators_and_wrong_tokens_are_refused(study: Study, ben) -> None:
     response = Program().get("studies")
     _refused(response, 401)
     assert response["WWW-Authenticate"] == "Bearer"
@@ -134,9 +134,7 @@ def test_nobody_annotators_and_wrong_tokens_are_refused(study: Study, ben: Any) 
     _refused(Client().post("/api/studies"), 401)
 
 
-def test_four_roles_get_no_server_error_and_nothing_of_another_group_anywhere(
-    study: Study, ada: Any, ben: Any, eve: Any
-) -> None:
+def test_four_roles_get_no_server_error_and_nothing_of_another_group_anywhere(study: Study, ada, ben, eve) -> None:
     bob, now = make_user("bob", "researcher"), timezone.now()
     hidden = make_labelled_study(
         summaries=make_summaries(dataset=SECRET), people=("dora", "emil"), name=f"{SECRET} study", researcher=bob
@@ -187,7 +185,7 @@ def test_four_roles_get_no_server_error_and_nothing_of_another_group_anywhere(
     assert 0 < n_seen["ada"] < n_seen["bob"] <= n_seen["eve"]
 
 
-def test_pages_are_whole_and_stay_in_order_while_labels_come_in(study: Study, ada: Any) -> None:
+def test_pages_are_whole_and_stay_in_order_while_labels_come_in(study: Study, ada) -> None:
     program = Program(ada)
     whole = program.rows(f"studies/{study.uid}/labels?limit=1000")
     label = CoverageLabel.objects.filter(study=study, is_current=True).order_by("pk").first()
@@ -205,7 +203,7 @@ def test_pages_are_whole_and_stay_in_order_while_labels_come_in(study: Study, ad
     assert "limit" in _refused(program.get(f"studies/{study.uid}/labels?limit=5000"), 400)
 
 
-def test_rows_are_those_of_the_files_and_reading_them_is_remembered(study: Study, ada: Any, as_ada: Any) -> None:
+def test_rows_are_those_of_the_files_and_reading_them_is_remembered(study: Study, ada, as_ada) -> None:
     program = Program(ada)
     Exposure.objects.all().delete()
     rows = program.rows(f"studies/{study.uid}/labels?which=history")
@@ -225,9 +223,7 @@ def test_rows_are_those_of_the_files_and_reading_them_is_remembered(study: Study
     _refused(program.get(f"studies/{study.uid}/files/none.csv"), 404)
 
 
-def test_figures_are_those_of_the_page_and_what_has_not_changed_is_not_sent(
-    study: Study, ada: Any, as_ada: Any
-) -> None:
+def test_figures_are_those_of_the_page_and_what_has_not_changed_is_not_sent(study: Study, ada, as_ada) -> None:
     program = Program(ada)
     addresses = (f"studies/{study.uid}/figures/figures.json", f"studies/{study.uid}/files/labels.csv",
         f"studies/{study.uid}/labels")  # fmt: skip
@@ -248,7 +244,7 @@ def test_figures_are_those_of_the_page_and_what_has_not_changed_is_not_sent(
 
 
 def test_a_longer_list_costs_no_more_queries(
-    study: Study, ada: Any, django_assert_max_num_queries: DjangoAssertNumQueries
+    study: Study, ada, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     program = Program(ada)
     for address, most in ((f"studies/{study.uid}/labels?limit=1000", 20), (f"studies/{study.uid}/items", 20),
@@ -258,7 +254,7 @@ def test_a_longer_list_costs_no_more_queries(
             assert _body(program.get(address))
 
 
-def test_sessions_come_with_their_marks_and_curves(ada: Any, ben: Any) -> None:
+def test_sessions_come_with_their_marks_and_curves(ada, ben) -> None:
     texts = ("- Nothing yet.", "- Nothing yet.\n- In part 1, the ferry leaves at six in the morning [1].")
     writing = make_writing_study(researcher=ada, annotators=[ben], limit_ms=300_000, mark_every_ms=60_000)
     session = make_session(
@@ -287,7 +283,7 @@ def test_sessions_come_with_their_marks_and_curves(ada: Any, ben: Any) -> None:
     _refused(program.get(f"studies/{writing.uid}/labels"), 404)
 
 
-def test_too_many_requests_have_to_wait(study: Study, ada: Any, settings: Any) -> None:
+def test_too_many_requests_have_to_wait(study: Study, ada, settings) -> None:
     settings.API_PER_MINUTE = 3
     program = Program(ada)
     assert {program.get("studies").status_code for _again in range(3)} == {200}
@@ -297,7 +293,7 @@ def test_too_many_requests_have_to_wait(study: Study, ada: Any, settings: Any) -
     assert Program(make_user("ned", "researcher")).get("studies").status_code == 200
 
 
-def test_what_is_published_needs_no_token(study: Study, as_ada: Any) -> None:
+def test_what_is_published_needs_no_token(study: Study, as_ada) -> None:
     address = reverse("annotation:study-figures", args=[study.uid])
     as_ada.post(f"/publications/?of={address}", {"title": "Ferry", "address": "ferry", "follows": "yes"})
     shown = Program().get("public/ferry").json()
@@ -309,7 +305,7 @@ def test_what_is_published_needs_no_token(study: Study, as_ada: Any) -> None:
     _refused(Program().get("public/ferry"), 404)
 
 
-def test_a_page_lists_every_address_and_nothing_comes_from_elsewhere(ada: Any) -> None:
+def test_a_page_lists_every_address_and_nothing_comes_from_elsewhere(ada) -> None:
     page = Client().get("/api/").content.decode()
     paths = Client().get("/api/openapi.json").json()["paths"]
     assert len(paths) > 15
@@ -318,7 +314,7 @@ def test_a_page_lists_every_address_and_nothing_comes_from_elsewhere(ada: Any) -
     assert "class Site" in Client().get("/api/summhay_reader.py").content.decode()
 
 
-def test_a_revoked_token_is_revoked_once(ada: Any) -> None:
+def test_a_revoked_token_is_revoked_once(ada) -> None:
     program = Program(ada)
     for _again in range(2):
         revoke_token(token=program.token, by=ada, now=timezone.now())

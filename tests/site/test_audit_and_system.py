@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.conf import settings
@@ -20,13 +19,13 @@ from tests.makers import flat, make_session
 
 
 @pytest.fixture
-def log(ada: Any, ben: Any, eve: Any, now: Any) -> None:
+def log(ada, ben, eve, now) -> None:
     record(actor=ada, action="study.opened", target=ben, now=now, note="=SUM(A1)")
     record(actor=eve, action="account.role", target=ben, now=now + timedelta(days=1), before="a", after="b")
     record(actor=None, action="account.created", target=eve, now=now + timedelta(days=2))
 
 
-def _actions(client: Any, query: str) -> list[str]:
+def _actions(client, query: str) -> list[str]:
     return [row.event.action for row in client.get(f"/audit-log/?{query}").context["events"]]
 
 
@@ -45,12 +44,12 @@ def _actions(client: Any, query: str) -> list[str]:
     ],
 )
 def test_events_are_found_by_action_person_object_and_day(
-    log: None, as_eve: Any, query: str, actions: list[str]
+    log: None, as_eve, query: str, actions: list[str]
 ) -> None:
     assert _actions(as_eve, query) == actions
 
 
-def test_days_are_those_of_the_reader(log: None, eve: Any, as_eve: Any) -> None:
+def test_days_are_those_of_the_reader(log: None, eve, as_eve) -> None:
     eve.time_zone = "Pacific/Auckland"
     eve.save()
     AuditEvent.objects.filter(action="study.opened").update(at="2026-03-02T12:00:00Z")
@@ -60,7 +59,7 @@ def test_days_are_those_of_the_reader(log: None, eve: Any, as_eve: Any) -> None:
 @pytest.mark.parametrize("zone", ["Pacific/Auckland", "America/Los_Angeles"])
 @pytest.mark.parametrize("day", ["0001-01-01", "9999-12-30", "9999-12-31"])
 def test_the_first_and_the_last_day_of_the_calendar_are_days_like_others(
-    log: None, eve: Any, as_eve: Any, zone: str, day: str
+    log: None, eve, as_eve, zone: str, day: str
 ) -> None:
     eve.time_zone = zone
     eve.save()
@@ -68,18 +67,18 @@ def test_the_first_and_the_last_day_of_the_calendar_are_days_like_others(
     assert as_eve.get(f"/audit-log/?until={day}").status_code == 200
 
 
-def test_an_object_is_found_by_its_id(log: None, ben: Any, as_eve: Any) -> None:
+def test_an_object_is_found_by_its_id(log: None, ben, as_eve) -> None:
     assert _actions(as_eve, f"object={ben.uid}") == ["account.role", "study.opened"]
 
 
-def test_a_wrong_date_says_so(log: None, as_eve: Any) -> None:
+def test_a_wrong_date_says_so(log: None, as_eve) -> None:
     page = as_eve.get("/audit-log/?since=yesterday")
     assert page.status_code == 422
     assert page.context["filter"].errors["since"]
     assert as_eve.get("/audit-log.csv?since=yesterday").status_code == 422
 
 
-def test_days_in_the_wrong_order_are_said_and_not_taken_for_an_empty_log(as_eve: Any) -> None:
+def test_days_in_the_wrong_order_are_said_and_not_taken_for_an_empty_log(as_eve) -> None:
     wrong = "since=2026-03-03&until=2026-03-02"
     page = as_eve.get(f"/audit-log/?{wrong}")
     assert page.status_code == 422
@@ -88,7 +87,7 @@ def test_days_in_the_wrong_order_are_said_and_not_taken_for_an_empty_log(as_eve:
     assert as_eve.get("/audit-log/?since=2026-03-03&until=2026-03-03").status_code == 200
 
 
-def test_the_download_holds_the_filtered_rows_and_guards_formulas(log: None, ada: Any, as_eve: Any) -> None:
+def test_the_download_holds_the_filtered_rows_and_guards_formulas(log: None, ada, as_eve) -> None:
     AuditEvent.objects.update(object_name="=cmd()")
     (row,) = csv.DictReader(as_eve.get("/audit-log.csv?actor=ada").getvalue().decode().splitlines())
     assert row["who"] == "ada"
@@ -98,7 +97,7 @@ def test_the_download_holds_the_filtered_rows_and_guards_formulas(log: None, ada
 
 
 def test_the_log_is_paged_and_asks_as_much_for_many_events_as_for_few(
-    log: None, eve: Any, as_eve: Any, now: Any, django_assert_num_queries: Any
+    log: None, eve, as_eve, now, django_assert_num_queries
 ) -> None:
     with django_assert_num_queries(7) as few:  # one of them for the names of people
         as_eve.get("/audit-log/")
@@ -110,7 +109,7 @@ def test_the_log_is_paged_and_asks_as_much_for_many_events_as_for_few(
     assert len(as_eve.get("/audit-log/?page=2").context["events"]) == 13
 
 
-def test_what_goes_back_to_the_whole_site_is_not_said_to_go_to_a_group(eve: Any, as_eve: Any, now: Any) -> None:
+def test_what_goes_back_to_the_whole_site_is_not_said_to_go_to_a_group(eve, as_eve, now) -> None:
     record(actor=eve, action="questions.moved", target=None, now=now, group="Gulls")
     record(actor=eve, action="questions.moved", target=None, now=now, group="")
     back, there = (row.sentence for row in as_eve.get("/audit-log/").context["events"])
@@ -119,17 +118,17 @@ def test_what_goes_back_to_the_whole_site_is_not_said_to_go_to_a_group(eve: Any,
     )  # fmt: skip
 
 
-def test_the_headline_of_the_system_says_what_is_not_set_up(as_eve: Any, settings: Any) -> None:
+def test_the_headline_of_the_system_says_what_is_not_set_up(as_eve, settings) -> None:
     system.record_heartbeat(name="one", now=timezone.now())
     settings.BACKUP_DIR, settings.EMAIL_IS_SET = None, False
     assert "No backup is made by schedule. Mail is off." in flat(as_eve.get("/system/").text)
 
 
-def test_an_empty_log_says_what_will_be_there(as_eve: Any) -> None:
+def test_an_empty_log_says_what_will_be_there(as_eve) -> None:
     assert "Nothing recorded yet" in as_eve.get("/audit-log/").content.decode()
 
 
-def test_a_worker_is_alive_for_two_minutes_after_its_last_sign(db: None, now: Any) -> None:
+def test_a_worker_is_alive_for_two_minutes_after_its_last_sign(db: None, now) -> None:
     system.record_heartbeat(name="one", now=now)
     system.record_heartbeat(name="one", now=now + timedelta(seconds=30))
     assert WorkerHeartbeat.objects.count() == 1
@@ -139,7 +138,7 @@ def test_a_worker_is_alive_for_two_minutes_after_its_last_sign(db: None, now: An
     assert system.read_alarm(now=at + timedelta(seconds=121)).worker_silent_since == at
 
 
-def test_one_worker_that_speaks_is_enough_and_old_ones_are_forgotten(db: None, now: Any) -> None:
+def test_one_worker_that_speaks_is_enough_and_old_ones_are_forgotten(db: None, now) -> None:
     system.record_heartbeat(name="old", now=now)
     system.record_heartbeat(name="new", now=now + timedelta(hours=23))
     assert not system.read_alarm(now=now + timedelta(hours=23)).worker_silent_since
@@ -148,7 +147,7 @@ def test_one_worker_that_speaks_is_enough_and_old_ones_are_forgotten(db: None, n
     assert [worker.name for worker in system.read_workers(now=now)] == ["new"]
 
 
-def test_a_queue_that_no_speaking_worker_takes_from_is_named(as_eve: Any) -> None:
+def test_a_queue_that_no_speaking_worker_takes_from_is_named(as_eve) -> None:
     now = timezone.now()
     system.record_heartbeat(name="worker", queues=[settings.SHORT, settings.IMPORTS], now=now)
     system.record_heartbeat(name="models", queues=[settings.MODELS], now=now - timedelta(minutes=3))
@@ -168,7 +167,7 @@ def test_beat_asks_only_for_tasks_that_exist_and_lets_late_messages_expire() -> 
         assert entry["options"]["expires"] <= seconds, name
 
 
-def test_the_queue_counts_sessions_whose_clock_is_due(ben: Any, now: Any) -> None:
+def test_the_queue_counts_sessions_whose_clock_is_due(ben, now) -> None:
     session = make_session(annotator=ben.annotator, state="running")
     session.next_due_at = now
     session.save()
@@ -178,7 +177,7 @@ def test_the_queue_counts_sessions_whose_clock_is_due(ben: Any, now: Any) -> Non
 
 
 def test_the_page_of_the_system_shows_workers_queue_and_storage(
-    as_eve: Any, now: Any, django_assert_max_num_queries: Any
+    as_eve, now, django_assert_max_num_queries
 ) -> None:
     for number in range(5):
         system.record_heartbeat(name=f"worker-{number}", now=now)

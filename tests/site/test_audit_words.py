@@ -6,7 +6,6 @@ import ast
 import re
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -68,22 +67,20 @@ def test_every_action_that_the_code_records_has_a_sentence() -> None:
     assert plain - set(SENTENCES) == set()
 
 
-def log_of(client: Any, query: str = "") -> str:
+def log_of(client, query: str = "") -> str:
     html = client.get(f"/audit-log/?{query}").content.decode()
     body = html[html.index("<tbody>") : html.index("</tbody>")] if "<tbody>" in html else ""
     return " ".join(strip_tags(body.replace("</td>", " | ").replace("</li>", "; ")).split())
 
 
 @pytest.fixture
-def run(ada: Any, now: datetime) -> Any:
+def run(ada, now: datetime):
     summary = make_summary(subtopic=make_haystack().subtopics.get(number=1))
     judge = versions.default_judge(now=now)
     return judging.request_run(judge=judge, subjects=[summary], reason="person", now=now, requested_by=ada)
 
 
-def test_pause_resume_and_cancel_of_a_run_are_told_with_the_judge(
-    run: Any, ada: Any, as_ada: Any, as_eve: Any
-) -> None:
+def test_pause_resume_and_cancel_of_a_run_are_told_with_the_judge(run, ada, as_ada, as_eve) -> None:
     for act in ("pause", "resume", "cancel", "cancel"):
         as_ada.post(reverse(f"benchmarks:judge-run-{act}", args=[run.uid]))
     events = AuditEvent.objects.filter(object_uid=str(run.uid)).order_by("pk")
@@ -96,7 +93,7 @@ def test_pause_resume_and_cancel_of_a_run_are_told_with_the_judge(
     assert reverse("benchmarks:judge-run", args=[run.uid]) in as_eve.get("/audit-log/").content.decode()
 
 
-def test_a_pause_of_a_session_is_told_once_with_the_writer(ben: Any, as_eve: Any, now: datetime) -> None:
+def test_a_pause_of_a_session_is_told_once_with_the_writer(ben, as_eve, now: datetime) -> None:
     session = make_session(annotator=ben, state="running")
     sessions.claim_tab(session=session, message=Message(tab_id="t"), now=now)
     for _again in range(2):
@@ -106,9 +103,7 @@ def test_a_pause_of_a_session_is_told_once_with_the_writer(ben: Any, as_eve: Any
     assert "paused the session of Ben in Ferry summaries" in log_of(as_eve)
 
 
-def test_what_is_done_with_a_study_is_told_with_names_and_no_raw_ids(
-    ada: Any, ben: Any, as_eve: Any, now: datetime
-) -> None:
+def test_what_is_done_with_a_study_is_told_with_names_and_no_raw_ids(ada, ben, as_eve, now: datetime) -> None:
     study = make_writing_study(researcher=ada)
     members.add_annotators(study=study, annotators=[annotator_of(ben)], by=ada, now=now)
     lifecycle.close_study(study=study, by=ada, now=now)
@@ -122,7 +117,7 @@ def test_what_is_done_with_a_study_is_told_with_names_and_no_raw_ids(
     assert "deleted the study Ferry summaries" in log_of(as_eve)
 
 
-def test_events_are_found_by_kind_in_words(ada: Any, as_eve: Any, now: datetime) -> None:
+def test_events_are_found_by_kind_in_words(ada, as_eve, now: datetime) -> None:
     lifecycle.close_study(study=make_writing_study(researcher=ada), by=ada, now=now)
     form = as_eve.get("/audit-log/").context["form"]
     assert ("study.closed", "Closed the study …") in form.fields["action"].choices
@@ -131,7 +126,7 @@ def test_events_are_found_by_kind_in_words(ada: Any, as_eve: Any, now: datetime)
 
 
 @pytest.fixture
-def downloads(ada: Any, ben: Any, cleo: Any) -> list[str]:
+def downloads(ada, ben, cleo) -> list[str]:
     """An address of each kind of file."""
     writing = make_writing_study(researcher=ada)
     linking = make_linking_study(annotators=[ben, cleo], haystack=make_haystack(key="other"), researcher=ada)
@@ -158,9 +153,7 @@ def downloads(ada: Any, ben: Any, cleo: Any) -> list[str]:
     ]
 
 
-def test_every_download_is_in_the_log_with_who_took_it(
-    downloads: list[str], ada: Any, as_ada: Any, as_eve: Any
-) -> None:
+def test_every_download_is_in_the_log_with_who_took_it(downloads: list[str], ada, as_ada, as_eve) -> None:
     for address in downloads:
         AuditEvent.objects.filter(action="file.downloaded").delete()
         response = as_ada.get(address)
@@ -175,18 +168,18 @@ def test_every_download_is_in_the_log_with_who_took_it(
     assert "downloaded a file of Ferry summaries | file: ferry-summaries-sessions.csv" in log_of(as_eve)
 
 
-def test_a_refused_download_leaves_no_trace(downloads: list[str], as_ben: Any, client: Any) -> None:
+def test_a_refused_download_leaves_no_trace(downloads: list[str], as_ben, client) -> None:
     assert as_ben.get(downloads[2]).status_code == 403
     assert client.get(downloads[2]).status_code == 302
     assert not AuditEvent.objects.filter(action="file.downloaded").exists()
 
 
-def test_the_download_of_the_log_is_in_the_log(as_eve: Any) -> None:
+def test_the_download_of_the_log_is_in_the_log(as_eve) -> None:
     as_eve.get("/audit-log.csv")
     assert "eve | downloaded a file | file: audit-log.csv" in log_of(as_eve)
 
 
-def test_an_export_by_command_is_told_as_one(ada: Any, as_eve: Any, tmp_path: Path) -> None:
+def test_an_export_by_command_is_told_as_one(ada, as_eve, tmp_path: Path) -> None:
     study: Study = make_writing_study(researcher=ada)
     call_command("export_sessions", study=study.name, out=tmp_path / "sessions", stdout=open("/dev/null", "w"))  # noqa: SIM115
     make_verification_study(annotators=["anna"], researcher=ada)
@@ -196,7 +189,7 @@ def test_an_export_by_command_is_told_as_one(ada: Any, as_eve: Any, tmp_path: Pa
     assert "command line | exported files | files: questions.jsonl; dataset: harbours" in told
 
 
-def test_names_in_any_alphabet_are_names_of_attachments(ada: Any, as_ada: Any, now: datetime) -> None:
+def test_names_in_any_alphabet_are_names_of_attachments(ada, as_ada, now: datetime) -> None:
     study = make_writing_study(researcher=ada, name="Fährenstudie 渡船")
     response = as_ada.get(reverse("annotation:study-file", args=[study.uid, "sessions.csv"]))
     disposition = response.headers["Content-Disposition"]

@@ -75,7 +75,7 @@ def test_a_checkout_can_be_measured_against_another_in_the_same_run(site: Site) 
 
 
 @pytest.mark.nightly
-def test_the_data_of_the_site_is_not_touched(settings: Any) -> None:
+def test_the_data_of_the_site_is_not_touched(settings) -> None:
     before = {path: path.stat().st_mtime_ns for path in Path(settings.DATA_DIR).rglob("*")}
     assert {row["case"] for row in json_of("bench", "drafts", "--rounds", "1")} == {"drafts"}
     assert {path: path.stat().st_mtime_ns for path in Path(settings.DATA_DIR).rglob("*")} == before

@@ -11,7 +11,6 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -77,7 +76,7 @@ def stored() -> Stored:
     return Stored({"s": session}, acts, [("p", "why", True)], ["judge/summary/insight/0"])
 
 
-def session_with(**changed: Any) -> Stored:
+def session_with(**changed) -> Stored:
     there = stored()
     return there._replace(sessions={"s": there.sessions["s"]._replace(**changed)})
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import socket
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -30,7 +29,7 @@ SECOND = "extractive-400"
 
 @pytest.mark.django_db
 def test_the_demo_loads_once_with_past_work_of_several_people_and_always_the_same_figures(
-    client: Any, settings: Any
+    client, settings
 ) -> None:
     makers.make_haystack().delete()
     User.objects.create_user(username="somebody").delete()  # now no primary key is what it is in an empty database
@@ -131,16 +130,14 @@ def test_the_demo_loads_once_with_past_work_of_several_people_and_always_the_sam
 
 
 @pytest.mark.django_db
-def test_the_demo_is_not_loaded_where_https_is_on(settings: Any) -> None:
+def test_the_demo_is_not_loaded_where_https_is_on(settings) -> None:
     settings.HTTPS = True
     with pytest.raises(CommandError, match="passwords that everybody knows"):
         call_command("load_demo", stdout=io.StringIO())
     assert not Study.objects.exists()
 
 
-def test_a_second_demo_on_the_same_data_is_refused_before_anything_is_changed(
-    settings: Any, tmp_path: Path
-) -> None:
+def test_a_second_demo_on_the_same_data_is_refused_before_anything_is_changed(settings, tmp_path: Path) -> None:
     settings.DATA_DIR = tmp_path
     with demo.only_one(8123), pytest.raises(CommandError, match=r"http://127\.0\.0\.1:8123/"):
         call_command("demo", "--port", "9177")

@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.db import OperationalError, connection
@@ -55,12 +54,12 @@ def a_full_database(session_pk: int) -> Iterator[None]:
 
 @SQLITE
 @pytest.mark.django_db(transaction=True)
-def test_a_text_and_an_answer_wait_for_space(ben: Any, as_ben: Any, time_machine: Any) -> None:
+def test_a_text_and_an_answer_wait_for_space(ben, as_ben, time_machine) -> None:
     time_machine.move_to(NOW)
     session = start_session(ben)
     task = label_task(make_verification_study(annotators=[ben]), ben)
 
-    def save(number: int) -> Any:
+    def save(number: int):
         message = {
             "tab_id": "t",
             "op_id": f"op-{number}",
@@ -70,7 +69,7 @@ def test_a_text_and_an_answer_wait_for_space(ben: Any, as_ben: Any, time_machine
         url = reverse("annotation:session-draft", args=[session.uid])
         return as_ben.post(url, json.dumps(message), content_type="application/json", headers=JSON)
 
-    def answer(number: int) -> Any:
+    def answer(number: int):
         url = reverse("annotation:label-choice", args=["verification", task.uid])
         form = {"grounded": ("no", "yes")[number % 2], "op_id": f"act-{number}"}
         return as_ben.post(url, form, headers=JSON)
@@ -88,7 +87,7 @@ def test_a_text_and_an_answer_wait_for_space(ben: Any, as_ben: Any, time_machine
     assert PointLabel.objects.get(is_current=True).op_id == f"act-{stored}"
 
 
-def _is_refused(response: Any) -> bool:
+def _is_refused(response) -> bool:
     return (response.status_code, response.json().get("code")) == (503, "unavailable")
 
 

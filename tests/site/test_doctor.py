@@ -35,7 +35,7 @@ HOUR, MINUTE = timedelta(hours=1), timedelta(minutes=1)
 
 
 @pytest.fixture
-def healthy(settings: Any, tmp_path: Path, now: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
+def healthy(settings, tmp_path: Path, now: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
     """A site with nothing wrong: workers for all queues, folders, a fresh backup."""
     monkeypatch.setattr(system, "ahead_of_database_s", lambda *, clock: 0.0)  # the time of tests is made up
     monkeypatch.setattr(doctor, "run_checks", lambda **_: [])
@@ -55,7 +55,7 @@ def test_nothing_is_wrong_with_a_healthy_site(healthy: None, now: datetime) -> N
     assert doctor.examine(now=now) == []
 
 
-def change(**columns: Any) -> Callable[[Any, Any], object]:
+def change(**columns) -> Callable[[Any, Any], object]:
     """Change the only heartbeat."""
     return lambda _patch, _settings: WorkerHeartbeat.objects.update(**columns)
 
@@ -77,18 +77,18 @@ def refusing(name: str, error: Exception) -> Callable[[Any, Any], object]:
 no_broker = refusing("ask_broker", ConnectionRefusedError("nobody there"))
 
 
-def bad_folder(patch: pytest.MonkeyPatch, settings: Any) -> None:
+def bad_folder(patch: pytest.MonkeyPatch, settings) -> None:
     file = Path(settings.DATA_DIR) / "file"
     file.touch()
     settings.BACKUP_DIR = file / "backups"
 
 
-def full_disk(patch: pytest.MonkeyPatch, settings: Any) -> None:
+def full_disk(patch: pytest.MonkeyPatch, settings) -> None:
     settings.BACKUP_DIR = None
     patch.setattr(shutil, "disk_usage", lambda _: Usage(100, 99, 1))
 
 
-def other_machine(patch: pytest.MonkeyPatch, settings: Any) -> None:
+def other_machine(patch: pytest.MonkeyPatch, settings) -> None:
     row = WorkerHeartbeat.objects.get()
     WorkerHeartbeat.objects.create(name="worker@elsewhere", at=row.at, queues=row.queues)
     settings.CELERY_BROKER_URL = "filesystem://"
@@ -140,7 +140,7 @@ PLANTED: dict[str, tuple[str, Callable[[Any, Any], object]]] = {
 
 @pytest.mark.parametrize(("name", "plant"), PLANTED.values(), ids=list(PLANTED))
 def test_a_planted_fault_is_found_and_ends_the_command_with_1(
-    name: str, plant: Any, healthy: None, now: datetime, settings: Any, monkeypatch: pytest.MonkeyPatch
+    name: str, plant, healthy: None, now: datetime, settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     plant(monkeypatch, settings)
     assert name in names(now)
@@ -154,7 +154,7 @@ def test_a_planted_fault_is_found_and_ends_the_command_with_1(
 
 
 def test_without_a_fault_the_command_ends_with_0_and_warnings_do_not_count(
-    healthy: None, now: datetime, settings: Any, monkeypatch: pytest.MonkeyPatch
+    healthy: None, now: datetime, settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("django.utils.timezone.now", lambda: now)
     out = io.StringIO()
@@ -166,7 +166,7 @@ def test_without_a_fault_the_command_ends_with_0_and_warnings_do_not_count(
 
 
 def test_admins_are_mailed_each_problem_once_a_day(
-    healthy: None, now: datetime, settings: Any, eve: Any, ben: Any, monkeypatch: pytest.MonkeyPatch
+    healthy: None, now: datetime, settings, eve, ben, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     type(eve).objects.filter(pk=eve.pk).update(email="eve@example.org")
     type(ben).objects.filter(pk=ben.pk).update(email="ben@example.org")
@@ -189,7 +189,7 @@ def test_admins_are_mailed_each_problem_once_a_day(
 
 
 def test_a_mail_that_could_not_be_sent_is_tried_again(
-    healthy: None, now: datetime, settings: Any, eve: Any, monkeypatch: pytest.MonkeyPatch
+    healthy: None, now: datetime, settings, eve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     type(eve).objects.filter(pk=eve.pk).update(email="eve@example.org")
     settings.EMAIL_IS_SET = True
@@ -230,7 +230,7 @@ def test_a_beat_that_takes_the_place_of_another_is_no_second_one(healthy: None, 
 
 
 @pytest.fixture
-def written(monkeypatch: pytest.MonkeyPatch, settings: Any, tmp_path: Path) -> Path:
+def written(monkeypatch: pytest.MonkeyPatch, settings, tmp_path: Path) -> Path:
     """A folder of backups, which are empty files here."""
 
     def write(*, to: Path, overwrite: bool) -> int:
@@ -257,7 +257,7 @@ def test_a_backup_is_made_once_a_night_and_the_newest_are_kept(written: Path, no
 
 
 def test_a_backup_that_failed_is_due_again_and_none_is_made_without_a_folder(
-    written: Path, now: datetime, settings: Any, monkeypatch: pytest.MonkeyPatch
+    written: Path, now: datetime, settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(**_: object) -> None:
         raise backups.BackupFailed("The disk is full.")

@@ -12,7 +12,6 @@ from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -87,7 +86,7 @@ NEEDS_POSTGRESQL = pytest.mark.skipif(
 @NEEDS_POSTGRESQL
 @pytest.mark.django_db(transaction=True)
 def test_a_backup_of_postgresql_goes_to_sqlite_and_back_with_every_row(
-    ada: Any, ben: Any, now: datetime, tmp_path: Path
+    ada, ben, now: datetime, tmp_path: Path
 ) -> None:
     make_session(annotator=ben.annotator, state="submitted", revisions=[(1000, "tab\t, \\N and “ü”\nline")])
     kinds = {"n": 1.0, "nothing": None, "list": [1.5, {"b": 1, "a": 2}]}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.contrib.admin.models import LogEntry
@@ -27,19 +26,19 @@ NAMES = ("Zebulon", "zquartz", "Ottilie", "ovexley")
 
 
 @pytest.fixture
-def annotator(eve: Any, now: datetime) -> Any:
+def annotator(eve, now: datetime):
     row = accounts.NewAccount("zquartz", "Zebulon Quartz", "zquartz@example.org")
     return accounts.create_account(actor=eve, row=row, role="annotator", now=now)
 
 
 @pytest.fixture
-def researcher(eve: Any, now: datetime) -> Any:
+def researcher(eve, now: datetime):
     row = accounts.NewAccount("ovexley", "Ottilie Vexley", "ovexley@example.org")
     return accounts.create_account(actor=eve, row=row, role="researcher", now=now)
 
 
 @pytest.fixture
-def world(annotator: Any, researcher: Any, ben: Any, eve: Any, now: datetime) -> list[Study]:
+def world(annotator, researcher, ben, eve, now: datetime) -> list[Study]:
     """Three studies in which the annotator did what can be done, run by the researcher."""
     person = annotator_of(annotator)
     writing = make_writing_study(
@@ -99,7 +98,7 @@ def named(client: Client, addresses: list[str]) -> dict[str, list[str]]:
 
 
 def test_names_of_erased_people_are_gone_from_every_page_and_download(
-    world: list[Study], annotator: Any, researcher: Any, eve: Any, as_eve: Any, now: datetime
+    world: list[Study], annotator, researcher, eve, as_eve, now: datetime
 ) -> None:
     eve.is_superuser = True
     eve.save()
@@ -115,7 +114,7 @@ def test_names_of_erased_people_are_gone_from_every_page_and_download(
     assert named(as_eve, addresses) == {}
 
 
-def test_the_audit_log_forgets_the_name_of_an_erased_account(annotator: Any, eve: Any, now: datetime) -> None:
+def test_the_audit_log_forgets_the_name_of_an_erased_account(annotator, eve, now: datetime) -> None:
     named = AuditEvent.objects.filter(
         object_type="summhay_site.user", object_name__in=["zquartz", "Zebulon Quartz"]
     )
@@ -125,7 +124,7 @@ def test_the_audit_log_forgets_the_name_of_an_erased_account(annotator: Any, eve
 
 
 def test_a_new_name_is_on_the_agreement_page_at_once(
-    world: list[Study], annotator: Any, eve: Any, as_eve: Any, now: datetime
+    world: list[Study], annotator, eve, as_eve, now: datetime
 ) -> None:
     address = reverse("annotation:study-figures", args=[world[1].uid])
     assert "Zebulon Quartz" in body_of(as_eve, address)
@@ -135,9 +134,7 @@ def test_a_new_name_is_on_the_agreement_page_at_once(
     assert "Zebulon" not in shown
 
 
-def test_a_browser_asks_anew_for_a_page_behind_the_login(
-    world: list[Study], eve: Any, ben: Any, login: Any
-) -> None:
+def test_a_browser_asks_anew_for_a_page_behind_the_login(world: list[Study], eve, ben, login) -> None:
     assert Summary.objects.exists()
     for person, addresses in (
         (eve, ["/", "/people/", "/studies/", reverse("annotation:study-figures", args=[world[1].uid])]),
@@ -151,7 +148,7 @@ def test_a_browser_asks_anew_for_a_page_behind_the_login(
 
 @pytest.mark.django_db
 def test_the_study_of_an_erased_researcher_has_a_contact(
-    world: list[Study], researcher: Any, eve: Any, now: datetime
+    world: list[Study], researcher, eve, now: datetime
 ) -> None:
     erasing.erase(actor=eve, user=researcher, now=now)
     assert Study.objects.get(pk=world[0].pk).contact == "eve@example.org"

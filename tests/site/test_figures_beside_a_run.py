@@ -146,7 +146,7 @@ def looking(program: Sequence[str], study: str, environment: dict[str, str]) -> 
     process.communicate(timeout=60)
 
 
-def rows(database: Path, query: str, *values: Any) -> list[Any]:
+def rows(database: Path, query: str, *values) -> list[Any]:
     with closing(sqlite3.connect(database, timeout=20)) as connection:
         return connection.execute(query, values).fetchall()
 

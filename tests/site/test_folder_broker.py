@@ -71,7 +71,7 @@ def test_an_unreadable_message_is_dropped_and_the_next_one_taken(
 
 
 def test_folders_that_were_deleted_are_made_again_and_messages_find_their_way(
-    open_channel: Open, tmp_path: Path, settings: Any
+    open_channel: Open, tmp_path: Path, settings
 ) -> None:
     writer, reader = open_channel(), open_channel()
     for channel in (writer, reader):

@@ -29,7 +29,7 @@ def _forms() -> list[Any]:
     return [kind for kind in _below(forms.BaseForm) if kind.__module__.split(".")[0] in PACKAGES]
 
 
-def _below(kind: Any) -> Iterator[Any]:
+def _below(kind) -> Iterator[Any]:
     for child in kind.__subclasses__():
         yield child
         yield from _below(child)

@@ -159,7 +159,7 @@ def ask(port: int, path: str, headers: dict[str, str] | None = None) -> Answer:
     return answer
 
 
-def wait_for(is_true: Any, *, seconds: float) -> None:
+def wait_for(is_true, *, seconds: float) -> None:
     until = time.monotonic() + seconds
     while not is_true():
         assert time.monotonic() < until, f"not within {seconds} s"

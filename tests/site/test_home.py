@@ -39,12 +39,12 @@ def _home(client: Client) -> str:
     return client.get("/", follow=True).content.decode()
 
 
-def test_an_annotator_is_led_to_the_one_page_of_their_work(as_ben: Any) -> None:
+def test_an_annotator_is_led_to_the_one_page_of_their_work(as_ben) -> None:
     assert as_ben.get("/").headers["Location"] == "/work/"
     assert "No task is waiting for you yet" in as_ben.get("/", follow=True).content.decode()
 
 
-def test_a_researcher_is_led_step_by_step_until_a_study_is_open(ada: Any, as_ada: Any, ben: Any) -> None:
+def test_a_researcher_is_led_step_by_step_until_a_study_is_open(ada, as_ada, ben) -> None:
     page = _home(as_ada)
     assert "Next step" in page
     assert page.count("is-done") == 1
@@ -57,7 +57,7 @@ def test_a_researcher_is_led_step_by_step_until_a_study_is_open(ada: Any, as_ada
     assert "Next step" not in _home(as_ada)
 
 
-def test_a_researcher_counts_only_studies_of_ones_own(ada: Any, eve: Any, ben: Any) -> None:
+def test_a_researcher_counts_only_studies_of_ones_own(ada, eve, ben) -> None:
     make_session(annotator=ben, state="running")
     mine, all_of_them = read_researcher(ada, {}), read_researcher(eve, {})
     counts = ("studies", "tasks", "sessions_running")
@@ -65,7 +65,7 @@ def test_a_researcher_counts_only_studies_of_ones_own(ada: Any, eve: Any, ben: A
     assert [all_of_them[name] for name in counts] == [1, 1, 1]
 
 
-def test_an_admin_is_warned_when_no_worker_speaks(as_eve: Any) -> None:
+def test_an_admin_is_warned_when_no_worker_speaks(as_eve) -> None:
     assert "No worker has reported yet" in _home(as_eve)
     system.record_heartbeat(name="one", now=timezone.now() - timedelta(minutes=5))
     assert "The worker has been silent for 5" in _home(as_eve)
@@ -75,23 +75,23 @@ def test_an_admin_is_warned_when_no_worker_speaks(as_eve: Any) -> None:
     assert "No worker" not in page
 
 
-def test_only_admins_are_warned(ada: Any, ben: Any, login: Any) -> None:
+def test_only_admins_are_warned(ada, ben, login) -> None:
     for user in (ada, ben):
         assert "worker" not in _home(login(user)).lower()
 
 
-def test_an_admin_is_warned_when_the_disk_fills(as_eve: Any, monkeypatch: Any) -> None:
+def test_an_admin_is_warned_when_the_disk_fills(as_eve, monkeypatch) -> None:
     monkeypatch.setattr(system, "read_disk", lambda _folder: system.Disk(total=1000, free=49))
     assert "The disk is almost full" in _home(as_eve)
     monkeypatch.setattr(system, "read_disk", lambda _folder: system.Disk(total=1000, free=50))
     assert "The disk is almost full" not in _home(as_eve)
 
 
-def test_who_has_no_role_is_told_whom_to_ask(db: None, login: Any) -> None:
+def test_who_has_no_role_is_told_whom_to_ask(db: None, login) -> None:
     assert "no role yet" in _home(login(get_user_model().objects.create_user(username="nobody")))
 
 
-def test_every_link_of_the_page_leads_somewhere(ada: Any, ben: Any, eve: Any, login: Any) -> None:
+def test_every_link_of_the_page_leads_somewhere(ada, ben, eve, login) -> None:
     for user in (ada, ben, eve):
         client = login(user)
         links = set(re.findall(r'<a\b[^>]*href="([^"]*)"', _home(client))) - {"#main"}
@@ -100,7 +100,7 @@ def test_every_link_of_the_page_leads_somewhere(ada: Any, ben: Any, eve: Any, lo
 
 
 def test_each_home_takes_few_queries(
-    ada: Any, ben: Any, eve: Any, login: Any, settings: Any, django_assert_max_num_queries: Callable[..., Any]
+    ada, ben, eve, login, settings, django_assert_max_num_queries: Callable[..., Any]
 ) -> None:
     settings.RESULTS_AT_ONCE = False
     make_session(annotator=ben, state="running")
@@ -110,7 +110,7 @@ def test_each_home_takes_few_queries(
             client.get("/")
 
 
-def test_a_researchers_counts_are_those_of_the_lists(ada: Any, as_ada: Any, ben: Any) -> None:
+def test_a_researchers_counts_are_those_of_the_lists(ada, as_ada, ben) -> None:
     writing = make_writing_study(researcher=ada)
     make_assignment(study=writing, annotator=ben, state="done")
     make_assignment(study=writing, annotator=ben, subtopic=writing.writing_plan.subtopics.last())
@@ -155,12 +155,12 @@ def test_the_finish_is_said_from_the_tasks_of_the_last_days(
     assert (found.per_day, found.finish) == (per_day, finish)
 
 
-def waiting(user: Any) -> dict[str, str]:
+def waiting(user) -> dict[str, str]:
     studies = {study.pk: study for study in Study.objects.for_user(user)}
     return {one.text: one.about for one in waiting_for(user, studies)}
 
 
-def test_disagreements_are_counted_as_their_queue_counts_them(ada: Any, dot: Any, now: Any) -> None:
+def test_disagreements_are_counted_as_their_queue_counts_them(ada, dot, now) -> None:
     study = make_labelled_study(summaries=make_summaries(n=3), researcher=ada)
     queue = disputes.queue_of(coverage_table(study.coveragelabels.all()))
     assert waiting(ada) == {f"{len(queue)} disagreements to decide": study.name}
@@ -172,7 +172,7 @@ def test_disagreements_are_counted_as_their_queue_counts_them(ada: Any, dot: Any
     assert waiting(dot) == {}
 
 
-def test_a_late_text_waits_until_it_is_decided(ada: Any, ben: Any, now: Any) -> None:
+def test_a_late_text_waits_until_it_is_decided(ada, ben, now) -> None:
     session = make_session(annotator=ben, state="submitted")
     study = session.assignment.study
     study.researchers.add(ada)
@@ -194,7 +194,7 @@ def test_a_late_text_waits_until_it_is_decided(ada: Any, ben: Any, now: Any) -> 
     assert waiting(ada) == {}
 
 
-def test_what_is_worth_a_look_is_named_until_it_has_been_looked_at(ada: Any, as_ada: Any) -> None:
+def test_what_is_worth_a_look_is_named_until_it_has_been_looked_at(ada, as_ada) -> None:
     people = ("anna", "bert", "cora")
     study = make_labelled_study(summaries=make_summaries(), people=people, researcher=ada, noise=0.1)
     for label in study.coveragelabels.filter(annotator__label="cora"):
@@ -215,7 +215,7 @@ def test_what_is_worth_a_look_is_named_until_it_has_been_looked_at(ada: Any, as_
     assert "New figures" not in _home(as_ada)
 
 
-def test_a_paused_run_waits_for_somebody(ada: Any, as_ada: Any, now: Any) -> None:
+def test_a_paused_run_waits_for_somebody(ada, as_ada, now) -> None:
     judge = versions.default_judge(now=now)
     run = JudgeRun.objects.create(judge=judge, state="paused", created_at=now)
     assert waiting(ada) == {"A model run is paused": str(judge)}
@@ -223,7 +223,7 @@ def test_a_paused_run_waits_for_somebody(ada: Any, as_ada: Any, now: Any) -> Non
 
 
 def test_who_asks_to_be_erased_is_on_the_first_page_of_admins_until_it_is_done(
-    ben: Any, as_ben: Any, as_ada: Any, eve: Any, as_eve: Any
+    ben, as_ben, as_ada, eve, as_eve
 ) -> None:
     ask = reverse("ask-erasure")
     assert "Ask to be erased…" in as_ben.get(reverse("privacy")).content.decode()

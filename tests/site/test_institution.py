@@ -45,7 +45,7 @@ def there(db: None) -> Iterator[Institution]:
         yield place
 
 
-def come_back(client: Client, next_page: str = "/profile/") -> Any:
+def come_back(client: Client, next_page: str = "/profile/"):
     """Go there and back; gives the last answer of this site, redirects followed."""
     away = client.get("/login/institution/", {"next": next_page})
     if away.headers["Location"] == "/login/":
@@ -64,7 +64,7 @@ NO_ACCOUNT, BROKEN = "No account here", "could not log you in"
 
 
 def test_somebody_with_a_verified_address_is_logged_in_and_later_known_without_it(
-    ben: Any, there: Institution, client: Client
+    ben, there: Institution, client: Client
 ) -> None:
     assert "Log in through the university" in client.get("/login/?next=/profile/").content.decode()
     page = come_back(client)
@@ -77,7 +77,7 @@ def test_somebody_with_a_verified_address_is_logged_in_and_later_known_without_i
 
 
 def test_a_first_log_in_joins_the_groups_of_the_setting_unless_an_admin_has_chosen_one(
-    ben: Any, eve: Any, there: Institution, client: Client
+    ben, eve, there: Institution, client: Client
 ) -> None:
     gulls, terns, old = (
         grouping.make_group(name=name, by=eve, now=timezone.now()) for name in ("Gulls", "Terns", "Auks")
@@ -96,9 +96,7 @@ def test_a_first_log_in_joins_the_groups_of_the_setting_unless_an_admin_has_chos
         assert list(ben.research_groups.all()) == [terns]
 
 
-def test_nobody_gets_in_by_an_address_that_is_not_theirs_alone(
-    ben: Any, there: Institution, client: Client
-) -> None:
+def test_nobody_gets_in_by_an_address_that_is_not_theirs_alone(ben, there: Institution, client: Client) -> None:
     there.person["email_verified"] = "true"  # a word is no yes
     assert is_refused(client, NO_ACCOUNT)
     there.person |= {"email_verified": True, "email": "stranger@example.org"}
@@ -136,14 +134,14 @@ def test_nobody_gets_in_by_an_address_that_is_not_theirs_alone(
     ids=str,
 )
 def test_a_token_that_is_not_for_this_log_in_is_worth_nothing(
-    claims: dict[str, Any], ben: Any, there: Institution, client: Client
+    claims: dict[str, Any], ben, there: Institution, client: Client
 ) -> None:
     there.claims = claims
     assert is_refused(client, BROKEN)
 
 
 def test_a_forged_signature_and_an_institution_that_is_away_are_said_and_break_nothing(
-    ben: Any, there: Institution, client: Client
+    ben, there: Institution, client: Client
 ) -> None:
     there.key = rsa.generate_private_key(65537, 2048)
     assert is_refused(client, BROKEN)
@@ -156,7 +154,7 @@ def test_a_forged_signature_and_an_institution_that_is_away_are_said_and_break_n
     assert come_back(client).context["user"] == ben
 
 
-def test_an_answer_that_nobody_asked_for_logs_nobody_in(ben: Any, there: Institution, client: Client) -> None:
+def test_an_answer_that_nobody_asked_for_logs_nobody_in(ben, there: Institution, client: Client) -> None:
     for query in ({"code": "1", "state": "2"}, {"error": "access_denied"}, {}):
         page = client.get("/login/institution/back/", query, follow=True)
         assert BROKEN in page.content.decode()

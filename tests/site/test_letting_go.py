@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from datetime import datetime, timedelta
 from io import StringIO
-from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -27,14 +26,14 @@ SETTINGS = [part.setting for part in privacy.PARTS]
 
 
 @pytest.fixture
-def points(ben: Any, cleo: Any, ada: Any, db: None) -> Study:
+def points(ben, cleo, ada, db: None) -> Study:
     """Two annotators who disagree here and there, in a study that is over."""
     study = make_verification_study(annotators=[ben, cleo], researcher=ada, for_all=True, state="closed")
     say_all(study, ["AA", "AN", "Ax", "DA", "AA", "NN"])
     return study
 
 
-def _report(study: Study) -> Any:
+def _report(study: Study):
     forget_all()
     call_command(
         "report", "agreement", "--study", study.name, "--task", "grounded", "--json", stdout=(out := StringIO())
@@ -42,7 +41,7 @@ def _report(study: Study) -> Any:
     return json.loads(out.getvalue())
 
 
-def _without_names(value: Any, names: dict[str, str]) -> str:
+def _without_names(value, names: dict[str, str]) -> str:
     text = json.dumps(value, default=str, sort_keys=True)
     for name, number in names.items():
         text = text.replace(name, number)
@@ -62,7 +61,7 @@ def test_nothing_goes_without_a_setting(writer: Writer, points: Study) -> None:
 
 @pytest.mark.every_database  # it compares JSON
 def test_what_goes_is_said_before_and_changes_no_figure(
-    writer: Writer, points: Study, ben: Any, cleo: Any, eve: Any, settings: Any
+    writer: Writer, points: Study, ben, cleo, eve, settings
 ) -> None:
     hold_everything(cleo, word="cleoword", by=eve, now=LATER)
     Study.objects.update(state="closed")
@@ -93,7 +92,7 @@ def test_what_goes_is_said_before_and_changes_no_figure(
     assert _without_names(_report(points), numbered[1]) == _without_names(report, numbered[0])
 
 
-def test_of_searches_only_the_words_go(writer: Writer, settings: Any) -> None:
+def test_of_searches_only_the_words_go(writer: Writer, settings) -> None:
     looked_over()
     packing.pack_ended(now=LATER)
     settings.RETAIN_SEARCH_WORDS_DAYS = 10
@@ -105,9 +104,7 @@ def test_of_searches_only_the_words_go(writer: Writer, settings: Any) -> None:
     assert privacy.let_go(now=LATER + timedelta(days=11)) == {}
 
 
-def test_who_comes_back_or_is_at_work_keeps_the_name(
-    ben: Any, cleo: Any, dot: Any, ada: Any, eve: Any, settings: Any, now: datetime
-) -> None:
+def test_who_comes_back_or_is_at_work_keeps_the_name(ben, cleo, dot, ada, eve, settings, now: datetime) -> None:
     settings.RETAIN_INACTIVE_DAYS = 100
     hold_everything(cleo, word="cleoword", by=eve, now=now)
     Study.objects.update(state="closed")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from axes.models import AccessAttempt
@@ -16,11 +15,11 @@ from django.utils import timezone
 from summhay_site.accounts.logins import client_ip, purge_failed_logins
 
 
-def _log_in(client: Client, username: str, password: str) -> Any:
+def _log_in(client: Client, username: str, password: str):
     return client.post("/login/", {"username": username, "password": password})
 
 
-def test_the_right_password_leads_home_and_a_wrong_one_says_so(ben: Any, client: Client) -> None:
+def test_the_right_password_leads_home_and_a_wrong_one_says_so(ben, client: Client) -> None:
     assert "correct" in _log_in(client, "ben", "wrong horse").content.decode()
     assert _log_in(client, "ben", "correct horse").headers["Location"] == "/"
     assert client.get("/login/").headers["Location"] == "/"
@@ -32,14 +31,14 @@ def test_the_login_page_names_the_site_and_not_the_host(client: Client, db: None
     assert "testserver" not in page
 
 
-def test_a_login_goes_on_to_a_page_of_this_site_only(ben: Any, client: Client) -> None:
+def test_a_login_goes_on_to_a_page_of_this_site_only(ben, client: Client) -> None:
     data = {"username": "ben", "password": "correct horse"}
     assert client.post("/login/", {**data, "next": "/profile/"}).headers["Location"] == "/profile/"
     client.post("/logout/")
     assert client.post("/login/", {**data, "next": "https://elsewhere.example/"}).headers["Location"] == "/"
 
 
-def test_after_too_many_wrong_passwords_even_the_right_one_has_to_wait(ben: Any, client: Client) -> None:
+def test_after_too_many_wrong_passwords_even_the_right_one_has_to_wait(ben, client: Client) -> None:
     for _ in range(live.AXES_FAILURE_LIMIT - 1):
         assert _log_in(client, "ben", "wrong horse").status_code == 200
     locked = _log_in(client, "ben", "wrong horse")
@@ -49,7 +48,7 @@ def test_after_too_many_wrong_passwords_even_the_right_one_has_to_wait(ben: Any,
     assert _log_in(client, "ben", "correct horse").status_code == 429
 
 
-def test_the_wait_gets_shorter_and_knocking_does_not_prolong_it(ben: Any, client: Client) -> None:
+def test_the_wait_gets_shorter_and_knocking_does_not_prolong_it(ben, client: Client) -> None:
     for _ in range(live.AXES_FAILURE_LIMIT):
         _log_in(client, "ben", "wrong horse")
     AccessAttempt.objects.update(attempt_time=timezone.now() - timedelta(minutes=14))
@@ -58,13 +57,13 @@ def test_the_wait_gets_shorter_and_knocking_does_not_prolong_it(ben: Any, client
     assert _log_in(client, "ben", "correct horse").headers["Location"] == "/"
 
 
-def test_one_locked_name_locks_no_other(ben: Any, cleo: Any, client: Client) -> None:
+def test_one_locked_name_locks_no_other(ben, cleo, client: Client) -> None:
     for _ in range(live.AXES_FAILURE_LIMIT):
         _log_in(client, "ben", "wrong horse")
     assert _log_in(client, "cleo", "correct horse").status_code == 302
 
 
-def test_who_is_deactivated_cannot_log_in_and_is_logged_out(ben: Any, client: Client) -> None:
+def test_who_is_deactivated_cannot_log_in_and_is_logged_out(ben, client: Client) -> None:
     _log_in(client, "ben", "correct horse")
     ben.is_active = False
     ben.save()
@@ -72,7 +71,7 @@ def test_who_is_deactivated_cannot_log_in_and_is_logged_out(ben: Any, client: Cl
     assert _log_in(client, "ben", "correct horse").status_code == 200
 
 
-def test_a_failed_login_is_forgotten_after_a_day(ben: Any, client: Client, now: Any) -> None:
+def test_a_failed_login_is_forgotten_after_a_day(ben, client: Client, now) -> None:
     _log_in(client, "ben", "wrong horse")
     assert AccessAttempt.objects.get().ip_address == "127.0.0.1"
     assert "wrong horse" not in AccessAttempt.objects.get().post_data
@@ -82,7 +81,7 @@ def test_a_failed_login_is_forgotten_after_a_day(ben: Any, client: Client, now: 
     assert purge_failed_logins(now=now + timedelta(hours=25)) == 1
 
 
-def test_the_purge_is_a_command_too(ben: Any, client: Client, now: Any, capsys: Any) -> None:
+def test_the_purge_is_a_command_too(ben, client: Client, now, capsys) -> None:
     _log_in(client, "ben", "wrong horse")
     AccessAttempt.objects.update(attempt_time=now)
     call_command("purge_failed_logins")
@@ -90,21 +89,19 @@ def test_the_purge_is_a_command_too(ben: Any, client: Client, now: Any, capsys: 
 
 
 @pytest.mark.parametrize(("trusted", "address"), [(True, "203.0.113.9"), (False, "127.0.0.1")])
-def test_a_forwarded_address_counts_only_behind_a_trusted_proxy(
-    rf: Any, settings: Any, trusted: bool, address: str
-) -> None:
+def test_a_forwarded_address_counts_only_behind_a_trusted_proxy(rf, settings, trusted: bool, address: str) -> None:
     settings.TRUST_PROXY = trusted
     request = rf.get("/", headers={"x-forwarded-for": "198.51.100.1, 203.0.113.9"})
     assert client_ip(request) == address
 
 
-def test_logout_needs_a_post(as_ben: Any) -> None:
+def test_logout_needs_a_post(as_ben) -> None:
     assert as_ben.get("/logout/").status_code == 405
     assert as_ben.post("/logout/").headers["Location"] == "/login/"
     assert as_ben.get("/").status_code == 302
 
 
-def test_rights_come_with_a_role_and_with_nothing_else(ben: Any, ada: Any) -> None:
+def test_rights_come_with_a_role_and_with_nothing_else(ben, ada) -> None:
     ben.user_permissions.add(Permission.objects.get(codename="view_study"))
     assert not type(ben).objects.get(pk=ben.pk).has_perm("annotation.view_study")
     assert ada.has_perm("annotation.view_study")

@@ -26,7 +26,7 @@ WRONG = {"username": "ben", "password": "wrong horse"}
 
 
 @pytest.fixture
-def slow(monkeypatch: pytest.MonkeyPatch, settings: Any, ben: Any) -> Iterator[dict[str, Any]]:
+def slow(monkeypatch: pytest.MonkeyPatch, settings, ben) -> Iterator[dict[str, Any]]:
     """Passwords are hashed as on a site, and other threads hold the two places until `go` is set."""
     settings.PASSWORD_HASHERS = [HASHER]
     monkeypatch.setattr(PBKDF2PasswordHasher, "iterations", 10)
@@ -56,7 +56,7 @@ def _let_go(slow: dict[str, Any]) -> None:
 
 
 def test_without_a_script_the_form_comes_again_with_the_name_and_without_the_password(
-    slow: Any, client: Client
+    slow, client: Client
 ) -> None:
     answer = client.post("/login/", {**RIGHT, "next": "/profile/"})
     assert answer.status_code == 503
@@ -71,7 +71,7 @@ def test_without_a_script_the_form_comes_again_with_the_name_and_without_the_pas
     assert client.post("/login/", RIGHT).headers["Location"] == "/"
 
 
-def test_a_script_is_told_when_to_send_the_form_again_and_then_where_to_go_on(slow: Any, client: Client) -> None:
+def test_a_script_is_told_when_to_send_the_form_again_and_then_where_to_go_on(slow, client: Client) -> None:
     answer = client.post("/login/", RIGHT, headers={"HX-Request": "true"})
     assert (answer.status_code, answer.headers["Retry-After"], answer.content) == (503, "1", b"")
     assert not AccessAttempt.objects.exists()
@@ -86,7 +86,7 @@ def test_a_script_is_told_when_to_send_the_form_again_and_then_where_to_go_on(sl
 
 @pytest.mark.parametrize("headers", [{}, {"HX-Request": "true"}])
 def test_whether_somebody_has_a_name_shows_in_nothing_while_passwords_wait(
-    slow: Any, client: Client, headers: dict[str, str]
+    slow, client: Client, headers: dict[str, str]
 ) -> None:
     pages = []
     for name in ("ben", "nob"):
@@ -97,13 +97,13 @@ def test_whether_somebody_has_a_name_shows_in_nothing_while_passwords_wait(
 
 
 def test_who_finds_no_place_costs_no_query(
-    slow: Any, client: Client, django_assert_num_queries: Callable[..., Any]
+    slow, client: Client, django_assert_num_queries: Callable[..., Any]
 ) -> None:
     with django_assert_num_queries(0):
         assert client.post("/login/", RIGHT, headers={"HX-Request": "true"}).status_code == 503
 
 
-def test_a_password_being_changed_waits_for_its_turn_too(slow: Any, as_ben: Any) -> None:
+def test_a_password_being_changed_waits_for_its_turn_too(slow, as_ben) -> None:
     data = {"old_password": "correct horse", "new_password1": "a longer horse", "new_password2": "a longer horse"}
     answer = as_ben.post("/password/", data)
     assert answer.status_code == 503
@@ -115,11 +115,11 @@ def test_a_password_being_changed_waits_for_its_turn_too(slow: Any, as_ben: Any)
     assert as_ben.get("/profile/").status_code == 200
 
 
-def _link_of(user: Any) -> str:
+def _link_of(user) -> str:
     return accounts.make_link(actor=None, user=user, base_url="http://testserver/", now=timezone.now()).url
 
 
-def test_a_link_to_set_a_password_works_once_the_wait_is_over(slow: Any, ben: Any, client: Client) -> None:
+def test_a_link_to_set_a_password_works_once_the_wait_is_over(slow, ben, client: Client) -> None:
     address = client.get(_link_of(ben)).headers["Location"]
     data = {"new_password1": "a longer horse", "new_password2": "a longer horse"}
     assert client.post(address, data, headers={"HX-Request": "true"}).headers["Retry-After"] == "1"
@@ -131,13 +131,13 @@ def test_a_link_to_set_a_password_works_once_the_wait_is_over(slow: Any, ben: An
 
 
 def test_passwords_take_half_of_the_threads_and_hash_one_after_the_other(
-    slow: Any, monkeypatch: pytest.MonkeyPatch
+    slow, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _let_go(slow)
     busy, most_at_once, outcomes = threading.Semaphore(0), [0, 0], []
     go, hashing_now = threading.Event(), threading.Lock()
 
-    def slow_hash(*args: Any, **kwargs: Any) -> str:
+    def slow_hash(*args, **kwargs) -> str:
         with hashing_now:
             most_at_once[0] += 1
             most_at_once[1] = max(most_at_once)
@@ -183,16 +183,14 @@ def test_at_most_half_of_the_threads_of_a_process_are_places_for_passwords(threa
     assert 1 <= n_turns <= n_places
 
 
-def test_passwords_from_before_still_fit(db: None, settings: Any) -> None:
+def test_passwords_from_before_still_fit(db: None, settings) -> None:
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.PBKDF2PasswordHasher"]
     before = make_password("correct horse")
     settings.PASSWORD_HASHERS = [HASHER]
     assert check_password("correct horse", before)
 
 
-def test_after_many_wrong_passwords_for_many_names_an_address_has_to_wait(
-    ben: Any, client: Client, settings: Any
-) -> None:
+def test_after_many_wrong_passwords_for_many_names_an_address_has_to_wait(ben, client: Client, settings) -> None:
     settings.LOGIN_FAILURES_PER_ADDRESS = 10
     for number in range(10):
         assert client.post("/login/", {"username": f"p{number}", "password": "wrong horse"}).status_code == 200
@@ -208,7 +206,7 @@ def test_after_many_wrong_passwords_for_many_names_an_address_has_to_wait(
     assert client.post("/login/", {"username": "ben", "password": "correct horse"}).status_code == 302
 
 
-def test_the_wait_of_an_address_lasts_until_it_is_below_its_limit(ben: Any, client: Client, settings: Any) -> None:
+def test_the_wait_of_an_address_lasts_until_it_is_below_its_limit(ben, client: Client, settings) -> None:
     settings.LOGIN_FAILURES_PER_ADDRESS = 10
     for number in range(12):
         AccessAttempt.objects.create(

@@ -14,7 +14,6 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import pytest
 import yaml
@@ -32,7 +31,7 @@ def _commands() -> list[list[str]]:
     return [words for words in map(json.loads, found) if words[0] != "redis-server"]
 
 
-def test_containers_are_web_behind_a_proxy_workers_for_each_queue_and_one_beat(settings: Any) -> None:
+def test_containers_are_web_behind_a_proxy_workers_for_each_queue_and_one_beat(settings) -> None:
     services = yaml.safe_load(COMPOSE)["services"]
     taken: list[str] = []
     for service in services.values():
@@ -51,7 +50,7 @@ def test_containers_are_web_behind_a_proxy_workers_for_each_queue_and_one_beat(s
     }
 
 
-def test_the_supervisor_and_the_docs_have_a_worker_for_each_queue(settings: Any) -> None:
+def test_the_supervisor_and_the_docs_have_a_worker_for_each_queue(settings) -> None:
     for text in ((ROOT / "supervisord.conf").read_text(), (ROOT / "docs" / "deployment.md").read_text()):
         taken = {queue for names in re.findall(r"worker .*-Q (\S+?)[\s`]", text) for queue in names.split(",")}
         assert taken >= set(settings.QUEUES)

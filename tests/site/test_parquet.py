@@ -22,7 +22,7 @@ ROWS: list[tuple[Any, ...]] = [
 ]
 
 
-def read(data: bytes) -> Any:
+def read(data: bytes):
     return pytest.importorskip("pyarrow.parquet").read_table(io.BytesIO(data))
 
 
@@ -56,7 +56,7 @@ def test_a_table_comes_back_as_it_went_in(monkeypatch: pytest.MonkeyPatch) -> No
 
 @needs_pyarrow
 @pytest.mark.django_db
-def test_labels_are_offered_beside_csv_and_in_the_archive(ada: Any, as_ada: Any) -> None:
+def test_labels_are_offered_beside_csv_and_in_the_archive(ada, as_ada) -> None:
     study = make_labelled_study(summaries=make_summaries(n=4), researcher=ada)
     address = reverse("annotation:study-labels", args=[study.uid, "parquet"])
     assert address in as_ada.get(reverse("annotation:study", args=[study.uid])).text
@@ -73,7 +73,7 @@ def test_labels_are_offered_beside_csv_and_in_the_archive(ada: Any, as_ada: Any)
 
 
 @pytest.mark.django_db
-def test_without_the_library_it_is_not_there(ada: Any, as_ada: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_library_it_is_not_there(ada, as_ada, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("annotation.studies.kind.is_available", lambda: False)
     study = make_labelled_study(summaries=make_summaries(n=2), researcher=ada)
     assert as_ada.get(reverse("annotation:study-labels", args=[study.uid, "parquet"])).status_code == 404

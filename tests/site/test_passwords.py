@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import timedelta
-from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -18,18 +17,18 @@ SITE = "https://summhay.example/"
 NEW = "a much longer horse"
 
 
-def _path(link: Any) -> str:
+def _path(link) -> str:
     return urlsplit(link.url).path
 
 
-def _set(client: Client, path: str, password: str = NEW) -> Any:
+def _set(client: Client, path: str, password: str = NEW):
     form = client.get(path, follow=True)
     return client.post(
         form.request["PATH_INFO"], {"new_password1": password, "new_password2": password}, follow=True
     )
 
 
-def test_a_link_sets_the_password_once_and_logs_in(ben: Any, eve: Any, client: Client, now: Any) -> None:
+def test_a_link_sets_the_password_once_and_logs_in(ben, eve, client: Client, now) -> None:
     link = make_link(actor=eve, user=ben, base_url=SITE, now=now)
     page = client.get(_path(link), follow=True)
     assert "ben" in page.content.decode()
@@ -45,16 +44,14 @@ def test_a_link_sets_the_password_once_and_logs_in(ben: Any, eve: Any, client: C
     assert AuditEvent.objects.filter(action="account.password", object_uid=str(ben.uid)).count() == 1
 
 
-def test_a_newer_link_cancels_the_older(ben: Any, eve: Any, now: Any) -> None:
+def test_a_newer_link_cancels_the_older(ben, eve, now) -> None:
     first = make_link(actor=eve, user=ben, base_url=SITE, now=now)
     second = make_link(actor=eve, user=ben, base_url=SITE, now=now)
     assert Client().get(_path(first), follow=True).status_code == 410
     assert Client().get(_path(second), follow=True).status_code == 200
 
 
-def test_a_weak_password_is_refused_and_a_link_dies_of_age(
-    ben: Any, now: Any, settings: Any, client: Client
-) -> None:
+def test_a_weak_password_is_refused_and_a_link_dies_of_age(ben, now, settings, client: Client) -> None:
     answer = _set(client, _path(make_link(actor=None, user=ben, base_url=SITE, now=now)), "short")
     assert answer.status_code == 422
     assert "at least 10 characters" in answer.content.decode()
@@ -63,7 +60,7 @@ def test_a_weak_password_is_refused_and_a_link_dies_of_age(
     assert client.get(path, follow=True).status_code == 410
 
 
-def test_a_link_dies_with_the_account_and_does_not_come_back(ben: Any, eve: Any, now: Any, client: Client) -> None:
+def test_a_link_dies_with_the_account_and_does_not_come_back(ben, eve, now, client: Client) -> None:
     path = _path(make_link(actor=None, user=ben, base_url=SITE, now=now))
     accounts.deactivate(actor=eve, user=ben, now=now)
     assert client.get(path, follow=True).status_code == 410
@@ -76,14 +73,12 @@ def test_an_address_that_is_no_link_says_so(path: str, client: Client, db: None)
     assert client.get(path).status_code == 410
 
 
-def test_a_link_of_one_person_does_not_fit_another(ben: Any, cleo: Any) -> None:
+def test_a_link_of_one_person_does_not_fit_another(ben, cleo) -> None:
     assert tokens.check_token(ben, tokens.make_token(ben))
     assert not tokens.check_token(cleo, tokens.make_token(ben))
 
 
-def test_a_researcher_makes_links_only_for_annotators_who_never_had_a_password(
-    ada: Any, ben: Any, eve: Any, now: Any
-) -> None:
+def test_a_researcher_makes_links_only_for_annotators_who_never_had_a_password(ada, ben, eve, now) -> None:
     row = accounts.NewAccount(username="nora", name="Nora")
     nora = accounts.create_account(actor=ada, row=row, role="annotator", now=now)
     other = accounts.create_account(actor=eve, row=accounts.NewAccount("olaf", "Olaf"), role="researcher", now=now)
@@ -94,14 +89,14 @@ def test_a_researcher_makes_links_only_for_annotators_who_never_had_a_password(
     assert all(may_make_link(eve, user=user) for user in (nora, ben, other, ada))
 
 
-def test_the_link_page_shows_the_link_once(ben: Any, as_eve: Any) -> None:
+def test_the_link_page_shows_the_link_once(ben, as_eve) -> None:
     page = as_eve.post(f"/people/{ben.uid}/link/")
     assert page.context["links"][0].url in page.content.decode()
     assert "no-store" in page.headers["Cache-Control"]
     assert as_eve.get(f"/people/{ben.uid}/link/").status_code == 405
 
 
-def test_a_link_is_mailed_where_mail_is_set(ben: Any, as_eve: Any, settings: Any, now: Any) -> None:
+def test_a_link_is_mailed_where_mail_is_set(ben, as_eve, settings, now) -> None:
     settings.EMAIL_IS_SET = True
     page = as_eve.post(f"/people/{ben.uid}/link/", {"mail": "1"})
     assert mail.outbox[0].to == ["ben@example.org"]
@@ -116,7 +111,7 @@ def test_a_link_is_mailed_where_mail_is_set(ben: Any, as_eve: Any, settings: Any
         mail_link(link=make_link(actor=None, user=ben, base_url=SITE, now=now))
 
 
-def test_the_password_can_be_changed_and_this_login_stays(ben: Any, as_ben: Any, login: Any) -> None:
+def test_the_password_can_be_changed_and_this_login_stays(ben, as_ben, login) -> None:
     here, there = login(ben), login(ben)
     here.post("/password/", {"old_password": "correct horse", "new_password1": NEW, "new_password2": NEW})
     assert there.get("/").headers["Location"].startswith("/login/")
@@ -128,11 +123,11 @@ def test_the_password_can_be_changed_and_this_login_stays(ben: Any, as_ben: Any,
 
 
 def test_asking_by_mail_answers_alike_whether_the_address_is_known(
-    ben: Any, client: Client, settings: Any, django_capture_on_commit_callbacks: Any
+    ben, client: Client, settings, django_capture_on_commit_callbacks
 ) -> None:
     settings.EMAIL_IS_SET = True
 
-    def ask(email: str) -> Any:
+    def ask(email: str):
         with django_capture_on_commit_callbacks(execute=True):
             return client.post("/password/forgotten/", {"email": email})
 
@@ -144,7 +139,7 @@ def test_asking_by_mail_answers_alike_whether_the_address_is_known(
     assert "http://testserver/password/set/" in mail.outbox[0].body
 
 
-def test_one_link_is_mailed_in_ten_minutes_and_none_to_who_is_deactivated(ben: Any, cleo: Any, now: Any) -> None:
+def test_one_link_is_mailed_in_ten_minutes_and_none_to_who_is_deactivated(ben, cleo, now) -> None:
     cleo.is_active = False
     cleo.save()
 
@@ -156,7 +151,7 @@ def test_one_link_is_mailed_in_ten_minutes_and_none_to_who_is_deactivated(ben: A
     assert ask("", 0) == 0
 
 
-def test_without_mail_the_page_says_whom_to_ask(client: Client, ben: Any, settings: Any) -> None:
+def test_without_mail_the_page_says_whom_to_ask(client: Client, ben, settings) -> None:
     settings.EMAIL_IS_SET = False
     assert "cannot send email" in client.get("/password/forgotten/").content.decode()
     client.post("/password/forgotten/", {"email": "ben@example.org"})

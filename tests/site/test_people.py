@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import re
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -25,11 +24,11 @@ from tests.queries import cost_of
 CSV = "username,name,email\nmira,Mira Olsen,mira@example.org\ntomas,Tomas Varga,\n"
 
 
-def _upload(client: Any, text: str) -> Any:
+def _upload(client, text: str):
     return client.post("/people/import/", {"file": SimpleUploadedFile("people.csv", text.encode())})
 
 
-def test_a_researcher_makes_an_annotator_and_sees_the_link_once(ada: Any, as_ada: Any) -> None:
+def test_a_researcher_makes_an_annotator_and_sees_the_link_once(ada, as_ada) -> None:
     page = as_ada.post("/people/new/", {"username": "mira", "name": "Mira Olsen", "role": ANNOTATOR})
     mira = User.objects.get(username="mira")
     assert "/password/set/" in page.content.decode()
@@ -42,7 +41,7 @@ def test_a_researcher_makes_an_annotator_and_sees_the_link_once(ada: Any, as_ada
 
 
 @pytest.mark.parametrize("role", [RESEARCHER, ADMIN])
-def test_a_researcher_cannot_make_anybody_higher(ada: Any, as_ada: Any, now: Any, role: str) -> None:
+def test_a_researcher_cannot_make_anybody_higher(ada, as_ada, now, role: str) -> None:
     page = as_ada.post("/people/new/", {"username": "mira", "name": "Mira", "role": role})
     assert page.status_code == 422
     with pytest.raises(accounts.NotAllowed):
@@ -50,7 +49,7 @@ def test_a_researcher_cannot_make_anybody_higher(ada: Any, as_ada: Any, now: Any
     assert not User.objects.filter(username="mira").exists()
 
 
-def test_an_admin_makes_any_role_and_only_admins_reach_the_admin_site(as_eve: Any) -> None:
+def test_an_admin_makes_any_role_and_only_admins_reach_the_admin_site(as_eve) -> None:
     for role in (ANNOTATOR, RESEARCHER, ADMIN):
         as_eve.post("/people/new/", {"username": f"new-{role}", "name": "New", "role": role})
         user = User.objects.get(username=f"new-{role}")
@@ -59,7 +58,7 @@ def test_an_admin_makes_any_role_and_only_admins_reach_the_admin_site(as_eve: An
         assert Annotator.objects.filter(user=user).exists() is (role == ANNOTATOR)
 
 
-def test_a_user_name_is_taken_in_whatever_case(ada: Any, as_ada: Any, ben: Any, now: Any) -> None:
+def test_a_user_name_is_taken_in_whatever_case(ada, as_ada, ben, now) -> None:
     page = as_ada.post("/people/new/", {"username": "BEN", "name": "Another", "role": ANNOTATOR})
     assert page.status_code == 422
     assert "exists already" in page.content.decode()
@@ -69,14 +68,14 @@ def test_a_user_name_is_taken_in_whatever_case(ada: Any, as_ada: Any, ben: Any, 
         User.objects.create(username="Ben")
 
 
-def test_a_file_is_looked_at_first_and_stores_nothing(as_ada: Any) -> None:
+def test_a_file_is_looked_at_first_and_stores_nothing(as_ada) -> None:
     page = _upload(as_ada, CSV)
     assert "2 annotator accounts will be created" in page.content.decode()
     assert "Mira Olsen" in page.content.decode()
     assert User.objects.count() == 1
 
 
-def test_the_confirmed_file_makes_all_accounts_and_their_links_download_once(ada: Any, as_ada: Any) -> None:
+def test_the_confirmed_file_makes_all_accounts_and_their_links_download_once(ada, as_ada) -> None:
     page = as_ada.post("/people/import/", {"text": _upload(as_ada, CSV).context["text"]})
     shown = [link.url for link in page.context["links"]]
     assert all(url in page.content.decode() for url in shown)
@@ -91,7 +90,7 @@ def test_the_confirmed_file_makes_all_accounts_and_their_links_download_once(ada
 
 
 def test_links_that_were_lost_are_made_anew_for_all_in_a_list_at_once(
-    as_ada: Any, as_ben: Any, django_assert_max_num_queries: Any
+    as_ada, as_ben, django_assert_max_num_queries
 ) -> None:
     page = as_ada.post("/people/import/", {"text": _upload(as_ada, CSV).context["text"]})
     old = {link.user.username: link.url for link in page.context["links"]}
@@ -110,7 +109,7 @@ def test_links_that_were_lost_are_made_anew_for_all_in_a_list_at_once(
     assert as_ben.post("/people/links/").status_code == 403
 
 
-def test_one_wrong_row_stops_the_whole_file(as_ada: Any, ben: Any) -> None:
+def test_one_wrong_row_stops_the_whole_file(as_ada, ben) -> None:
     page = _upload(as_ada, CSV + "ben,Ben,\nx y,X,\n")
     assert page.status_code == 422
     assert [(error.line, error.column) for error in page.context["errors"]] == [(5, "username")]
@@ -119,7 +118,7 @@ def test_one_wrong_row_stops_the_whole_file(as_ada: Any, ben: Any) -> None:
     assert User.objects.count() == 2
 
 
-def test_a_name_taken_between_look_and_confirmation_stops_the_whole_file(ada: Any, as_ada: Any, now: Any) -> None:
+def test_a_name_taken_between_look_and_confirmation_stops_the_whole_file(ada, as_ada, now) -> None:
     text = _upload(as_ada, CSV).context["text"]
     create_account(actor=ada, row=NewAccount("tomas", "Other"), role=ANNOTATOR, now=now)
     assert as_ada.post("/people/import/", {"text": text}).status_code == 422
@@ -127,14 +126,14 @@ def test_a_name_taken_between_look_and_confirmation_stops_the_whole_file(ada: An
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe", b"x" * 300_000, b""], ids=["not text", "too large", "empty"])
-def test_a_file_that_cannot_be_read_is_an_error_of_the_form(as_ada: Any, data: bytes) -> None:
+def test_a_file_that_cannot_be_read_is_an_error_of_the_form(as_ada, data: bytes) -> None:
     page = as_ada.post("/people/import/", {"file": SimpleUploadedFile("people.csv", data)})
     assert page.status_code == 422
     assert page.context["form"].errors["file"]
 
 
 def test_new_annotators_get_their_links_by_mail_if_asked(
-    as_ada: Any, settings: Any, mailoutbox: Any, django_capture_on_commit_callbacks: Any
+    as_ada, settings, mailoutbox, django_capture_on_commit_callbacks
 ) -> None:
     settings.EMAIL_IS_SET = True
     with django_capture_on_commit_callbacks(execute=True):
@@ -145,7 +144,7 @@ def test_new_annotators_get_their_links_by_mail_if_asked(
 
 
 def test_the_first_mail_is_in_the_language_that_was_chosen_for_the_person(
-    as_ada: Any, settings: Any, mailoutbox: Any, django_capture_on_commit_callbacks: Any
+    as_ada, settings, mailoutbox, django_capture_on_commit_callbacks
 ) -> None:
     settings.EMAIL_IS_SET = True
     entered = {"username": "jana", "name": "Jana", "email": "jana@example.org", "role": ANNOTATOR, "mail": "1"}
@@ -163,19 +162,19 @@ def test_the_first_mail_is_in_the_language_that_was_chosen_for_the_person(
     }
 
 
-def test_an_unknown_language_in_a_file_is_a_mistake_of_its_row(as_ada: Any) -> None:
+def test_an_unknown_language_in_a_file_is_a_mistake_of_its_row(as_ada) -> None:
     page = _upload(as_ada, "username,name,language\nmira,Mira,fr\n")
     assert [(error.line, error.column) for error in page.context["errors"]] == [(2, "language")]
     assert "expected: en, de" in page.content.decode()
 
 
-def test_many_accounts_take_few_statements(ada: Any, now: Any, django_assert_max_num_queries: Any) -> None:
+def test_many_accounts_take_few_statements(ada, now, django_assert_max_num_queries) -> None:
     rows = [NewAccount(f"p{i}", f"P {i}") for i in range(40)]
     with django_assert_max_num_queries(15 + len(rows)):  # one audit event each
         create_accounts(actor=ada, rows=rows, role=ANNOTATOR, now=now)
 
 
-def test_researchers_see_annotators_and_admins_everybody(as_ada: Any, ben: Any, eve: Any, as_eve: Any) -> None:
+def test_researchers_see_annotators_and_admins_everybody(as_ada, ben, eve, as_eve) -> None:
     assert [u.username for u in as_ada.get("/people/").context["table"].data] == ["ben"]
     assert [u.username for u in as_eve.get("/people/").context["table"].data] == ["ada", "ben", "eve"]
     assert as_ada.get(f"/people/{ben.uid}/").status_code == 200
@@ -184,7 +183,7 @@ def test_researchers_see_annotators_and_admins_everybody(as_ada: Any, ben: Any, 
     assert as_ada.post(f"/people/{ben.uid}/link/").status_code == 403
 
 
-def test_people_are_found_by_text_role_and_state(ada: Any, ben: Any, cleo: Any, as_eve: Any) -> None:
+def test_people_are_found_by_text_role_and_state(ada, ben, cleo, as_eve) -> None:
     User.objects.filter(pk=cleo.pk).update(is_active=False, name="Cleo Weil")
 
     def found(query: str) -> list[str]:
@@ -199,16 +198,14 @@ def test_people_are_found_by_text_role_and_state(ada: Any, ben: Any, cleo: Any, 
     assert "Nothing matches" in as_eve.get("/people/?q=zzz").content.decode()
 
 
-def test_the_list_asks_as_much_for_many_people_as_for_few(eve: Any, as_eve: Any, now: Any) -> None:
+def test_the_list_asks_as_much_for_many_people_as_for_few(eve, as_eve, now) -> None:
     assert cost_of(as_eve, "/people/") == 6
     create_accounts(actor=eve, rows=[NewAccount(f"p{i}", "P") for i in range(110)], role=ANNOTATOR, now=now)
     assert cost_of(as_eve, "/people/") == 6
     assert "Page 1 of 2" in as_eve.get("/people/").content.decode()
 
 
-def test_a_role_is_exchanged_and_who_leaves_the_annotators_gets_no_new_work(
-    ben: Any, as_eve: Any, now: Any
-) -> None:
+def test_a_role_is_exchanged_and_who_leaves_the_annotators_gets_no_new_work(ben, as_eve, now) -> None:
     as_eve.post(f"/people/{ben.uid}/role/", {"role": RESEARCHER})
     assert User.objects.get(pk=ben.pk).role == RESEARCHER
     assert not Annotator.objects.active().filter(user=ben).exists()
@@ -222,7 +219,7 @@ def test_a_role_is_exchanged_and_who_leaves_the_annotators_gets_no_new_work(
     ]
 
 
-def test_the_last_admin_stays(eve: Any, as_eve: Any, ada: Any, now: Any) -> None:
+def test_the_last_admin_stays(eve, as_eve, ada, now) -> None:
     page = as_eve.post(f"/people/{eve.uid}/role/", {"role": RESEARCHER}, follow=True)
     assert "last active admin" in page.content.decode()
     assert User.objects.get(pk=eve.pk).role == ADMIN
@@ -234,7 +231,7 @@ def test_the_last_admin_stays(eve: Any, as_eve: Any, ada: Any, now: Any) -> None
         accounts.deactivate(actor=eve, user=User.objects.get(pk=ada.pk), now=now)
 
 
-def test_nobody_switches_off_or_erases_oneself(eve: Any, as_eve: Any, now: Any) -> None:
+def test_nobody_switches_off_or_erases_oneself(eve, as_eve, now) -> None:
     create_account(actor=eve, row=NewAccount("root", "Root"), role=ADMIN, now=now)
     as_eve.post(f"/people/{eve.uid}/active/", {"active": "0"})
     asked = as_eve.get(f"/people/{eve.uid}/erase/")
@@ -246,7 +243,7 @@ def test_nobody_switches_off_or_erases_oneself(eve: Any, as_eve: Any, now: Any) 
     assert User.objects.get(pk=eve.pk).is_active
 
 
-def test_an_account_is_switched_off_and_on(ben: Any, eve: Any, login: Any) -> None:
+def test_an_account_is_switched_off_and_on(ben, eve, login) -> None:
     client, ben_client = login(eve), login(ben)
     client.post(f"/people/{ben.uid}/active/", {"active": "0"})
     assert ben_client.get("/").status_code == 302
@@ -257,7 +254,7 @@ def test_an_account_is_switched_off_and_on(ben: Any, eve: Any, login: Any) -> No
     assert list(actions) == ["account.deactivated", "account.reactivated"]
 
 
-def test_accommodation_is_kept_and_its_note_stays_out_of_the_audit_log(ben: Any, eve: Any, as_eve: Any) -> None:
+def test_accommodation_is_kept_and_its_note_stays_out_of_the_audit_log(ben, eve, as_eve) -> None:
     data = {"limit_factor": "1.5", "may_paste": "on", "accommodation_note": "uses dictation"}
     assert as_eve.post(f"/people/{ben.uid}/accommodation/", data).status_code == 302
     annotator = Annotator.objects.get(user=ben)
@@ -268,13 +265,13 @@ def test_accommodation_is_kept_and_its_note_stays_out_of_the_audit_log(ben: Any,
 
 
 @pytest.mark.parametrize("factor", ["0.5", "11", "-1", "x", ""])
-def test_a_limit_factor_outside_its_range_is_refused(ben: Any, as_eve: Any, factor: str) -> None:
+def test_a_limit_factor_outside_its_range_is_refused(ben, as_eve, factor: str) -> None:
     page = as_eve.post(f"/people/{ben.uid}/accommodation/", {"limit_factor": factor})
     assert page.status_code == 422
     assert Annotator.objects.get(user=ben).limit_factor == 1
 
 
-def test_an_erased_person_leaves_the_work_without_the_name(ben: Any, eve: Any, as_eve: Any, now: Any) -> None:
+def test_an_erased_person_leaves_the_work_without_the_name(ben, eve, as_eve, now) -> None:
     accounts.update_profile(user=ben, name="Ben Nilsson", time_zone="UTC", now=now)
     annotator = Annotator.objects.get(user=ben)
     accounts.set_accommodation(
@@ -305,7 +302,7 @@ def test_an_erased_person_leaves_the_work_without_the_name(ben: Any, eve: Any, a
     assert AuditEvent.objects.filter(action="account.erased", actor=eve).count() == 1
 
 
-def test_an_admin_mends_name_and_address(ben: Any, as_eve: Any, as_ben: Any) -> None:
+def test_an_admin_mends_name_and_address(ben, as_eve, as_ben) -> None:
     Annotator.objects.filter(user=ben).update(label="ben")
     page = as_eve.post(f"/people/{ben.uid}/details/", {"name": "Ben Nilsson", "email": "wrong"})
     assert page.status_code == 422
@@ -320,12 +317,12 @@ def test_an_admin_mends_name_and_address(ben: Any, as_eve: Any, as_ben: Any) -> 
     assert as_ben.post("/profile/", {"name": "Ben", "time_zone": "Mars/Base"}).status_code == 422
 
 
-def test_an_old_zone_name_stays_a_choice_for_who_has_it(ben: Any, as_ben: Any) -> None:
+def test_an_old_zone_name_stays_a_choice_for_who_has_it(ben, as_ben) -> None:
     User.objects.filter(pk=ben.pk).update(time_zone="US/Pacific")
     assert "US/Pacific" in as_ben.get("/profile/").content.decode()
 
 
-def test_the_first_admin_comes_from_the_command_line(db: None, capsys: Any) -> None:
+def test_the_first_admin_comes_from_the_command_line(db: None, capsys) -> None:
     call_command("create_account", "root", role="admin", name="Root", base_url="https://summhay.example/")
     assert "https://summhay.example/password/set/" in capsys.readouterr().out
     root = User.objects.get(username="root")
@@ -337,7 +334,7 @@ def test_the_first_admin_comes_from_the_command_line(db: None, capsys: Any) -> N
         call_command("create_account", "not a name")
 
 
-def test_the_admin_site_shows_accounts_and_changes_no_role(ben: Any, as_eve: Any) -> None:
+def test_the_admin_site_shows_accounts_and_changes_no_role(ben, as_eve) -> None:
     assert as_eve.get("/admin/summhay_site/user/").status_code == 200
     page = as_eve.get(f"/admin/summhay_site/user/{ben.pk}/change/")
     assert 'name="groups"' not in page.content.decode()
@@ -353,7 +350,7 @@ def test_a_wrong_value_of_a_new_account_is_a_sentence_on_the_console() -> None:
     assert str(refused.value) == "email: Enter a valid email address."
 
 
-def test_an_admin_is_not_offered_to_end_the_account_that_is_in_use(eve: Any, as_eve: Any, ben: Any) -> None:
+def test_an_admin_is_not_offered_to_end_the_account_that_is_in_use(eve, as_eve, ben) -> None:
     ends = ("person-active", "person-erase")
     own = as_eve.get(reverse("person", args=[eve.uid])).content.decode()
     other = as_eve.get(reverse("person", args=[ben.uid])).content.decode()

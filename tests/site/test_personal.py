@@ -42,7 +42,7 @@ BETWEEN = {"User_groups", "User_user_permissions", "Study_researchers", "Dataset
 """Tables between two models, whose field is declared."""
 
 
-def _names_a_person(field: Any) -> bool:
+def _names_a_person(field) -> bool:
     return isinstance(field, ADDRESSES) or (field.related_model in OWNED | set(PEOPLE))
 
 
@@ -67,14 +67,14 @@ def test_every_field_that_holds_something_of_a_person_has_a_purpose() -> None:
 
 
 @pytest.fixture
-def people(ben: Any, cleo: Any, eve: Any, now: datetime) -> tuple[Any, Any]:
+def people(ben, cleo, eve, now: datetime) -> tuple[Any, Any]:
     """Two annotators of whom the site holds everything that it can hold."""
     for user, word in ((ben, "benword"), (cleo, "cleoword")):
         hold_everything(user, word=word, by=eve, now=now)
     return ben, cleo
 
 
-def _files_of(client: Any) -> dict[str, Any]:
+def _files_of(client) -> dict[str, Any]:
     response = client.post(reverse("own-data"))
     assert response.status_code == 200
     with zipfile.ZipFile(BytesIO(response.getvalue())) as zipped:
@@ -84,7 +84,7 @@ def _files_of(client: Any) -> dict[str, Any]:
 
 
 def test_somebody_gets_every_declared_field_of_theirs_and_nothing_of_others(
-    people: tuple[Any, Any], login: Any, eve: Any
+    people: tuple[Any, Any], login, eve
 ) -> None:
     files = _files_of(login(people[0]))
     read_me = files.pop("README.txt")
@@ -105,7 +105,7 @@ def test_somebody_gets_every_declared_field_of_theirs_and_nothing_of_others(
     assert str(people[0].pk) not in {row.get("id") for rows in files.values() for row in rows}
 
 
-def test_a_copy_is_in_the_log_and_given_a_few_times_an_hour(ben: Any, as_ben: Any) -> None:
+def test_a_copy_is_in_the_log_and_given_a_few_times_an_hour(ben, as_ben) -> None:
     for _ in range(privacy.FILES_AN_HOUR):
         _files_of(as_ben)
     assert AuditEvent.objects.filter(actor=ben, action="file.downloaded", object_uid=str(ben.uid)).count() == 3
@@ -121,7 +121,7 @@ def _counts(person: Person) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("mode", ["anonymous", "deleted"])
-def test_erasing_does_what_is_declared(people: tuple[Any, Any], eve: Any, now: datetime, mode: str) -> None:
+def test_erasing_does_what_is_declared(people: tuple[Any, Any], eve, now: datetime, mode: str) -> None:
     person, other = (Person(user, annotator_of(user)) for user in people)
     before, of_other = _counts(person), _counts(other)
     rows = {held.name: list(found) for held in HELD if (found := held.rows_of(person)) is not None}
@@ -145,7 +145,7 @@ def test_erasing_does_what_is_declared(people: tuple[Any, Any], eve: Any, now: d
 
 
 @pytest.mark.needs("synthesis")
-def test_the_document_is_up_to_date_and_the_page_says_the_same(ben: Any, as_ben: Any) -> None:
+def test_the_document_is_up_to_date_and_the_page_says_the_same(ben, as_ben) -> None:
     assert PAGE.read_text() == page(), "run `make privacy`"
     shown = html.unescape(as_ben.get(reverse("privacy")).content.decode())
     for held in HELD:
@@ -161,7 +161,7 @@ def test_the_document_is_up_to_date_and_the_page_says_the_same(ben: Any, as_ben:
 
 
 def test_what_is_held_of_a_researcher_is_given_whole_though_it_belongs_to_a_group_that_they_are_not_in(
-    people: tuple[Any, Any], eve: Any, login: Any, now: datetime, monkeypatch: pytest.MonkeyPatch
+    people: tuple[Any, Any], eve, login, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ben, cleo = people
     with_texts = [replace(held, fields=held.fields or ("pk",)) for held in HELD]  # of rows that groups fence, too

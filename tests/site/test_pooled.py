@@ -54,7 +54,7 @@ pytestmark = [
 
 
 @contextmanager
-def through_a_pool(**settings: Any) -> Iterator[Any]:
+def through_a_pool(**settings) -> Iterator[Any]:
     """The ORM's connection is one of such a site."""
     usual = connection.settings_dict
     made = type(connections[DEFAULT_DB_ALIAS])({**usual, "DISABLE_SERVER_SIDE_CURSORS": True, **settings})
@@ -66,7 +66,7 @@ def through_a_pool(**settings: Any) -> Iterator[Any]:
         connections[DEFAULT_DB_ALIAS] = kept
 
 
-def one(sql: str, *params: str) -> Any:
+def one(sql: str, *params: str):
     with connection.cursor() as cursor:
         cursor.execute(sql, params or None)
         return cursor.fetchone()
@@ -84,7 +84,7 @@ def test_limits_are_of_each_transaction_and_leave_nothing_in_the_session() -> No
         assert line.connection.execute(SHOWN).fetchone() == UNLIMITED
 
 
-def test_a_statement_is_ended_and_what_was_before_a_savepoint_stays(settings: Any) -> None:
+def test_a_statement_is_ended_and_what_was_before_a_savepoint_stays(settings) -> None:
     settings.DATABASE_WORK_LIMITS = limits.Limits(statement_s=1, lock_s=1, idle_s=60)
     with through_a_pool():
         with pytest.raises(OperationalError, match="statement timeout"):

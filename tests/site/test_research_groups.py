@@ -41,7 +41,7 @@ SITES = {"Judge", "Summarizer", "Generator"}
 
 
 @pytest.fixture
-def scene(ada: Any, ben: Any, eve: Any) -> list[uuid.UUID]:
+def scene(ada, ben, eve) -> list[uuid.UUID]:
     """Bob's group has texts, studies, a run, a synthesis and an annotator; Ada is in another one.
 
     Gives the public ids of further hidden studies.
@@ -71,7 +71,7 @@ def scene(ada: Any, ben: Any, eve: Any) -> list[uuid.UUID]:
     return [hidden[0].uid]
 
 
-def _studies(word: str, *, by: Any, annotator: Any) -> list[Study]:
+def _studies(word: str, *, by, annotator) -> list[Study]:
     """A haystack with a judged summary, a question set and a synthesis, and studies on them."""
     now = timezone.now()
     haystack = make_haystack(key=word, title=f"The {word} harbour", dataset=f"{word}-files")
@@ -93,7 +93,7 @@ def _studies(word: str, *, by: Any, annotator: Any) -> list[Study]:
     return [linking, writing, make_verification_study(questions=questions, name=f"{word} points", **made)]
 
 
-def _synthesis(topic: str, *, by: Any) -> None:
+def _synthesis(topic: str, *, by) -> None:
     now, config = timezone.now(), GeneratorConfig(base_url="http://127.0.0.1:9", model="m")
     judge = steps.save_generator(config=config, by=None, now=now)
     steps.begin(kind="news", topic=topic, settings=Settings(), seed=1, judge=judge, judges={}, by=by, now=now)
@@ -122,7 +122,7 @@ def _addresses(*, uids: Iterable[uuid.UUID], word: str) -> Iterator[tuple[Addres
 def _ask(client: Client, path: str) -> tuple[int, str]:
     """Ask, by POST where GET is not allowed; the status and the whole body. What the request changed is undone."""
     with transaction.atomic():
-        response: Any = client.get(path)
+        response = client.get(path)
         if response.status_code == 405:
             response = client.post(path)
         body = b"".join(response.streaming_content) if response.streaming else response.content
@@ -136,7 +136,7 @@ def _is_about(address: Address) -> bool:
     return takes and not address.name.startswith(("judge-detail", "judge-edit", "judge-cost", "summarizer"))
 
 
-def test_nothing_that_belongs_to_another_group_has_an_address(scene: list[uuid.UUID], as_ada: Any) -> None:
+def test_nothing_that_belongs_to_another_group_has_an_address(scene: list[uuid.UUID], as_ada) -> None:
     wrong = []
     for address, path in _addresses(uids=[IDS[SECRET], *scene], word=SECRET):
         if _is_about(address):
@@ -146,7 +146,7 @@ def test_nothing_that_belongs_to_another_group_has_an_address(scene: list[uuid.U
     assert wrong == []
 
 
-def test_no_list_picker_or_file_names_what_is_hidden(scene: list[uuid.UUID], as_ada: Any) -> None:
+def test_no_list_picker_or_file_names_what_is_hidden(scene: list[uuid.UUID], as_ada) -> None:
     more = ["/corpora/search/?q=harbour", "/corpora/?archived=1", "/people/?state=all", "/questions/?q=harbour"]
     pages = [path for _address, path in _addresses(uids=[IDS[COMMON]], word=COMMON)]
     answers = {path: _ask(as_ada, path) for path in [*pages, *more]}

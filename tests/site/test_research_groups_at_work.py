@@ -40,7 +40,7 @@ pytestmark = [pytest.mark.django_db, pytest.mark.every_database]
 
 
 @pytest.fixture
-def gulls(ada: Any, eve: Any) -> ResearchGroup:
+def gulls(ada, eve) -> ResearchGroup:
     """Ada's group."""
     group = grouping.make_group(name="Gulls", by=eve, now=NOW)
     grouping.set_members(group=group, members=[ada], by=eve, now=NOW)
@@ -48,7 +48,7 @@ def gulls(ada: Any, eve: Any) -> ResearchGroup:
 
 
 @pytest.fixture
-def terns(eve: Any) -> ResearchGroup:
+def terns(eve) -> ResearchGroup:
     """The group of another researcher, bob."""
     group = grouping.make_group(name="Terns", by=eve, now=NOW)
     grouping.set_members(group=group, members=[make_user("bob", "researcher")], by=eve, now=NOW)
@@ -58,14 +58,14 @@ def terns(eve: Any) -> ResearchGroup:
 EXAMPLES = Path(formats.__file__).parent / "examples"
 
 
-def _filled(client: Client, path: str, **changes: Any) -> dict[str, Any]:
+def _filled(client: Client, path: str, **changes) -> dict[str, Any]:
     """What a form sends as it is shown, with changes."""
     form = client.get(path).context["form"]
     shown = {field.html_name: field.value() for field in form}
     return {name: value for name, value in {**shown, **changes}.items() if value not in (None, False)}
 
 
-def test_admins_make_groups_and_choose_their_members(ada: Any, as_ada: Any, ben: Any, as_eve: Any) -> None:
+def test_admins_make_groups_and_choose_their_members(ada, as_ada, ben, as_eve) -> None:
     assert as_eve.post(reverse("groups"), {"name": "Terns"}).status_code == 302
     assert "Another group has this name" in as_eve.post(reverse("groups"), {"name": "TERNS"}).content.decode()
     group = ResearchGroup.objects.get()
@@ -91,7 +91,7 @@ def test_admins_make_groups_and_choose_their_members(ada: Any, as_ada: Any, ben:
 
 
 @pytest.mark.needs("synthesis")
-def test_forms_ask_for_a_group_only_where_there_is_a_choice(ada: Any, as_ada: Any, eve: Any, as_eve: Any) -> None:
+def test_forms_ask_for_a_group_only_where_there_is_a_choice(ada, as_ada, eve, as_eve) -> None:
     pages = ["/people/new/", "/corpora/import/", "/corpora/from-templates/", "/studies/linking/new/"]
     assert not [path for path in pages if 'name="group"' in as_ada.get(path).content.decode()]
     terns = grouping.make_group(name="Terns", by=eve, now=NOW)
@@ -105,7 +105,7 @@ def test_forms_ask_for_a_group_only_where_there_is_a_choice(ada: Any, as_ada: An
 
 
 def test_the_settings_of_a_study_of_the_whole_site_lead_to_giving_it_to_a_group(
-    ada: Any, eve: Any, login: Any, gulls: ResearchGroup
+    ada, eve, login, gulls: ResearchGroup
 ) -> None:
     study = make_linking_study(researcher=ada)
     move = reverse("annotation:study-group", args=[study.uid])
@@ -119,7 +119,7 @@ def test_the_settings_of_a_study_of_the_whole_site_lead_to_giving_it_to_a_group(
 
 
 @pytest.mark.needs("synthesis")
-def test_what_is_made_belongs_to_the_group_that_was_chosen(ada: Any, as_ada: Any, gulls: ResearchGroup) -> None:
+def test_what_is_made_belongs_to_the_group_that_was_chosen(ada, as_ada, gulls: ResearchGroup) -> None:
     as_ada.post("/corpora/from-templates/", {"pack": shipped()[0], "seed": 3, "group": gulls.pk})
     as_ada.post(reverse("benchmarks:import-confirm", args=[ImportJob.objects.get().uid]))
     haystack = Haystack.objects.get()
@@ -149,7 +149,7 @@ def test_what_is_made_belongs_to_the_group_that_was_chosen(ada: Any, as_ada: Any
 
 
 @pytest.mark.needs("synthesis")
-def test_a_name_that_is_hidden_is_taken(as_ada: Any, gulls: ResearchGroup, terns: ResearchGroup) -> None:
+def test_a_name_that_is_hidden_is_taken(as_ada, gulls: ResearchGroup, terns: ResearchGroup) -> None:
     sent = {"pack": shipped()[0], "seed": 3, "group": gulls.pk}
     as_ada.post("/corpora/from-templates/", sent)
     as_ada.post(reverse("benchmarks:import-confirm", args=[ImportJob.objects.get().uid]))
@@ -179,7 +179,7 @@ def test_a_name_that_is_hidden_is_taken(as_ada: Any, gulls: ResearchGroup, terns
     ],
 )
 def test_a_dataset_that_is_hidden_has_a_name_that_is_taken(
-    entry: Any, name: str, model: Any, gulls: ResearchGroup, terns: ResearchGroup
+    entry, name: str, model, gulls: ResearchGroup, terns: ResearchGroup
 ) -> None:
     file = File(EXAMPLES / name, name, 10**9)
 
@@ -197,7 +197,7 @@ def test_a_dataset_that_is_hidden_has_a_name_that_is_taken(
 
 
 def test_a_haystack_moves_with_its_questions_and_runs_unless_studies_elsewhere_stand_on_it(
-    ada: Any, as_ada: Any, eve: Any, gulls: ResearchGroup, terns: ResearchGroup
+    ada, as_ada, eve, gulls: ResearchGroup, terns: ResearchGroup
 ) -> None:
     haystack = make_haystack(created_by=ada)
     summary = make_summary(subtopic=haystack.subtopics.get(number=1))
@@ -230,7 +230,7 @@ def test_a_haystack_moves_with_its_questions_and_runs_unless_studies_elsewhere_s
 
 
 def test_researchers_see_annotators_of_their_groups_of_none_and_of_their_studies(
-    ada: Any, as_ada: Any, ben: Any, cleo: Any, dot: Any, eve: Any, gulls: ResearchGroup, terns: ResearchGroup
+    ada, as_ada, ben, cleo, dot, eve, gulls: ResearchGroup, terns: ResearchGroup
 ) -> None:
     grouping.set_members(group=gulls, members=[ada, ben], by=eve, now=NOW)
     grouping.set_members(group=terns, members=[*terns.members.all(), cleo, dot], by=eve, now=NOW)
@@ -270,7 +270,7 @@ def listing() -> Iterator[Computation[Look, Titles]]:
 
 @override_settings(RESULTS_AT_ONCE=False)
 def test_stored_results_are_computed_in_the_sight_of_whoever_asks(
-    ada: Any, as_ada: Any, eve: Any, listing: Any, gulls: ResearchGroup, terns: ResearchGroup
+    ada, as_ada, eve, listing, gulls: ResearchGroup, terns: ResearchGroup
 ) -> None:
     make_haystack(key="g", title="Of the gulls", group=gulls)
     make_haystack(key="t", title="Of the terns", group=terns)
@@ -289,7 +289,7 @@ def test_stored_results_are_computed_in_the_sight_of_whoever_asks(
     assert sorted(as_ada.get(path).status_code for path in states) == [200, 404, 404]
 
 
-def test_the_sight_of_a_request_ends_with_its_body(as_ada: Any, gulls: ResearchGroup) -> None:
+def test_the_sight_of_a_request_ends_with_its_body(as_ada, gulls: ResearchGroup) -> None:
     haystack = make_haystack(group=gulls)
     response = as_ada.get(reverse("benchmarks:haystack-download", args=[haystack.uid]))
     assert response.streaming
@@ -298,7 +298,7 @@ def test_the_sight_of_a_request_ends_with_its_body(as_ada: Any, gulls: ResearchG
     assert sight.current() is None
 
 
-def test_the_sight_costs_one_query(ada: Any, login: Any, django_assert_num_queries: Any) -> None:
+def test_the_sight_costs_one_query(ada, login, django_assert_num_queries) -> None:
     user = User.objects.get(pk=ada.pk)
     user.has_perm("benchmarks.view_haystack")
     with django_assert_num_queries(1):

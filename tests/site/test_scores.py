@@ -35,7 +35,7 @@ def _counted_anew() -> None:
 
 
 @pytest.fixture
-def server(settings: Any) -> Iterator[FakeServer]:
+def server(settings) -> Iterator[FakeServer]:
     with serving() as running:
         settings.OPENAI_BASE_URLS = [running.address]
         yield running
@@ -49,24 +49,24 @@ def haystack() -> Haystack:
 class Sender:
     """A program with a token, by default one for scoring."""
 
-    def __init__(self, user: Any, scope: str = Token.Scope.SCORE, budget: Decimal | None = None) -> None:
+    def __init__(self, user, scope: str = Token.Scope.SCORE, budget: Decimal | None = None) -> None:
         self.token, plain = make_token(
             user=user, name="evaluation", ends_at=None, now=timezone.now(), scope=scope, budget=budget
         )
         self.headers = {"Authorization": f"Bearer {plain}"}
 
-    def send(self, text: Any = SAID, **values: Any) -> Any:
+    def send(self, text=SAID, **values):
         body = {"haystack": "ferry", "subtopic": "ferry-1", "summary": text, **values}
         return self.post(json.dumps(body))
 
-    def post(self, body: str | bytes) -> Any:
+    def post(self, body: str | bytes):
         client = Client(enforce_csrf_checks=True)
         return client.post("/api/scores", body, content_type="application/json", headers=self.headers)
 
-    def get(self, address: str) -> Any:
+    def get(self, address: str):
         return Client().get(address, headers=self.headers)
 
-    def scored(self, text: str = SAID, **values: Any) -> Any:
+    def scored(self, text: str = SAID, **values):
         """The answer once a worker was there."""
         waiting = self.send(text, **values)
         assert waiting.status_code == 202, waiting.content
@@ -79,7 +79,7 @@ def work() -> None:
         judging.finish_runs(judge=judge, clock=timezone.now, say=print)
 
 
-def _refused(response: Any, status: int) -> str:
+def _refused(response, status: int) -> str:
     about = response.json()["error"]
     assert (response.status_code, about["status"]) == (status, status), response.content
     return str(about["message"])
@@ -93,7 +93,7 @@ def subtopic(haystack: Haystack) -> Subtopic:
 
 
 def test_the_offline_judge_scores_what_is_sent_as_it_scores_the_same_text_of_a_system(
-    subtopic: Subtopic, ada: Any
+    subtopic: Subtopic, ada
 ) -> None:
     answer = Sender(ada).scored().json()
     summary = make_summary(subtopic=subtopic, text=SAID)
@@ -116,7 +116,7 @@ def test_the_offline_judge_scores_what_is_sent_as_it_scores_the_same_text_of_a_s
 
 
 def test_what_is_sent_is_in_no_list_and_changes_no_figure_and_that_it_was_scored_is_remembered(
-    subtopic: Subtopic, ada: Any, as_ada: Any, login: Any
+    subtopic: Subtopic, ada, as_ada, login
 ) -> None:
     Sender(ada).scored("- A text of nobody [1].")
     assert not Summary.objects.exists()
@@ -135,7 +135,7 @@ def test_what_is_sent_is_in_no_list_and_changes_no_figure_and_that_it_was_scored
 
 
 def test_a_model_is_asked_once_whoever_sends_the_text_again_and_by_whichever_way(
-    server: FakeServer, subtopic: Subtopic, ada: Any
+    server: FakeServer, subtopic: Subtopic, ada
 ) -> None:
     judge = make_judge(server)
     make_summary(subtopic=subtopic, text=SAID)
@@ -155,7 +155,7 @@ def test_a_model_is_asked_once_whoever_sends_the_text_again_and_by_whichever_way
 
 
 def test_a_budget_is_that_of_all_summaries_of_a_token_and_a_person_can_raise_it(
-    server: FakeServer, subtopic: Subtopic, ada: Any, as_ada: Any
+    server: FakeServer, subtopic: Subtopic, ada, as_ada
 ) -> None:
     price()
     make_judge(server, max_tokens=10)
@@ -174,7 +174,7 @@ def test_a_budget_is_that_of_all_summaries_of_a_token_and_a_person_can_raise_it(
 
 
 def test_a_judge_that_is_down_is_said_to_be_and_asked_again_when_the_summary_is_sent_again(
-    server: FakeServer, subtopic: Subtopic, ada: Any, monkeypatch: pytest.MonkeyPatch
+    server: FakeServer, subtopic: Subtopic, ada, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("benchmarks.engine.sending.BACKOFF_S", 0.001)
     make_judge(server)
@@ -188,7 +188,7 @@ def test_a_judge_that_is_down_is_said_to_be_and_asked_again_when_the_summary_is_
 
 
 def test_an_answer_that_cannot_be_used_is_counted_and_left_out(
-    server: FakeServer, subtopic: Subtopic, ada: Any
+    server: FakeServer, subtopic: Subtopic, ada
 ) -> None:
     make_judge(server)
     known = subtopic.insights.get(number=2).text
@@ -199,7 +199,7 @@ def test_an_answer_that_cannot_be_used_is_counted_and_left_out(
     assert answer["scores"]["coverage"] == pytest.approx(1 / 2)
 
 
-def test_what_cannot_be_scored_is_refused_with_a_reason(subtopic: Subtopic, ada: Any) -> None:
+def test_what_cannot_be_scored_is_refused_with_a_reason(subtopic: Subtopic, ada) -> None:
     sender = Sender(ada)
     for values, words in (
         ({"haystack": "none"}, "haystack: there is no such thing"),
@@ -229,7 +229,7 @@ def test_what_cannot_be_scored_is_refused_with_a_reason(subtopic: Subtopic, ada:
 
 
 def test_a_token_opens_what_its_scope_says_and_a_cookie_scores_nothing(
-    subtopic: Subtopic, ada: Any, ben: Any, login: Any
+    subtopic: Subtopic, ada, ben, login
 ) -> None:
     reading, scoring = Sender(ada, scope=Token.Scope.READ), Sender(ada)
     assert "“read”" in _refused(reading.send(), 403)
@@ -249,7 +249,7 @@ def test_a_token_opens_what_its_scope_says_and_a_cookie_scores_nothing(
     assert Token.objects.latest("pk").budget == Decimal("2.5")
 
 
-def test_nothing_of_another_group_is_scored_or_read(subtopic: Subtopic, ada: Any, eve: Any) -> None:
+def test_nothing_of_another_group_is_scored_or_read(subtopic: Subtopic, ada, eve) -> None:
     bob, now = make_user("bob", "researcher"), timezone.now()
     group = grouping.make_group(name="Gulls", by=eve, now=now)
     grouping.set_members(group=group, members=[ada], by=eve, now=now)
@@ -265,7 +265,7 @@ def test_nothing_of_another_group_is_scored_or_read(subtopic: Subtopic, ada: Any
 
 @pytest.mark.skipif(not ON_POSTGRESQL, reason="SQLite's writers are alone")
 @pytest.mark.django_db(transaction=True)
-def test_ten_that_send_while_workers_close_the_run_share_it_and_none_is_lost(ada: Any) -> None:
+def test_ten_that_send_while_workers_close_the_run_share_it_and_none_is_lost(ada) -> None:
     subtopic, now = make_haystack().subtopics.get(number=1), timezone.now()
     wanted: dict[str, Any] = {
         "judge": versions.default_judge(now=now),
@@ -275,7 +275,7 @@ def test_ten_that_send_while_workers_close_the_run_share_it_and_none_is_lost(ada
     }
     start, errors = threading.Barrier(12), list[Exception]()
 
-    def at_once(act: Any, *values: Any) -> None:
+    def at_once(act, *values) -> None:
         try:
             start.wait()
             for number in range(3):

@@ -103,7 +103,7 @@ NETWORKS = [ip_network("10.0.0.0/8"), ip_network("127.0.0.1")]
 
 @pytest.mark.django_db
 @pytest.mark.every_database
-def test_metrics_are_for_the_networks_of_admins_and_nobody_else(settings: Any, eve: Any, now: Any) -> None:
+def test_metrics_are_for_the_networks_of_admins_and_nobody_else(settings, eve, now) -> None:
     assert Client().get("/metrics/").status_code == 404, "off unless a network is named"
     settings.METRICS_NETWORKS = NETWORKS
     assert Client(REMOTE_ADDR="203.0.113.9").get("/metrics/").status_code == 404
@@ -151,9 +151,7 @@ def lines() -> Iterator[list[dict[str, Any]]]:
 
 
 @pytest.mark.django_db
-def test_a_line_of_the_log_names_request_and_person(
-    ben: Any, as_ben: Any, settings: Any, lines: list[dict[str, Any]]
-) -> None:
+def test_a_line_of_the_log_names_request_and_person(ben, as_ben, settings, lines: list[dict[str, Any]]) -> None:
     settings.TRUST_PROXY = True
     answer = as_ben.get("/system/", headers={"x-request-id": "proxy-12345678"})
     assert answer.status_code == 403

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from django.test import Client
 
@@ -18,6 +16,6 @@ def test_home_asks_a_stranger_to_log_in(client: Client) -> None:
     assert client.get("/").headers["Location"] == "/login/?next=/"
 
 
-def test_home_greets_each_role(ada: Any, ben: Any, eve: Any, login: Any) -> None:
+def test_home_greets_each_role(ada, ben, eve, login) -> None:
     for user in (ada, ben, eve):
         assert login(user).get("/", follow=True).status_code == 200

@@ -8,7 +8,6 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.contrib.staticfiles import finders
@@ -22,7 +21,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def test_everything_can_be_collected_and_pages_name_hashed_files(
-    collected: Path, settings: Any, client: Client, db: None
+    collected: Path, settings, client: Client, db: None
 ) -> None:
     settings.STATIC_ROOT = collected
     settings.STORAGES = {
@@ -39,7 +38,7 @@ def test_everything_can_be_collected_and_pages_name_hashed_files(
 
 
 def test_collecting_makes_the_data_folder_for_its_owner_only(
-    tmp_path: Path, settings: Any, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     settings.DATA_DIR = tmp_path / "data"
     settings.STATIC_ROOT = settings.DATA_DIR / "static"

@@ -89,7 +89,7 @@ def test_what_a_page_of_annotators_includes_is_extracted_too() -> None:
     assert sorted(included - listed - RESEARCHERS) == []
 
 
-def _all(words: Any) -> list[str]:
+def _all(words) -> list[str]:
     return [words] if isinstance(words, str) else list(words)
 
 
@@ -106,7 +106,7 @@ def _shape(path: Path) -> list[str]:
 
 
 @pytest.fixture
-def hana(ben: Any, ada: Any) -> Any:
+def hana(ben, ada):
     """An annotator with work of every kind, some of it blocked."""
     haystacks = [
         makers.make_haystack(key=key, title=f"Haystack {key}") for key in ("written", "linked", "blocked")
@@ -127,7 +127,7 @@ def hana(ben: Any, ada: Any) -> Any:
 
 
 def test_every_word_of_an_annotators_lists_and_settings_is_translated(
-    hana: Any, monkeypatch: pytest.MonkeyPatch
+    hana, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     walk = Walk(hana)
     with marking(monkeypatch) as asked:
@@ -145,7 +145,7 @@ def test_every_word_of_an_annotators_lists_and_settings_is_translated(
     assert walk.faults(asked) == {}
 
 
-def test_every_word_of_label_work_is_translated(hana: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_word_of_label_work_is_translated(hana, monkeypatch: pytest.MonkeyPatch) -> None:
     studies = Study.objects.filter(kind__in=label_kinds()).exclude(name="Blocked links")
     assert {study.kind for study in studies} == set(label_kinds()), (
         "a kind of label work has no study in this test"
@@ -171,7 +171,7 @@ def test_every_word_of_label_work_is_translated(hana: Any, monkeypatch: pytest.M
     assert walk.faults(asked) == {}
 
 
-def test_every_word_of_writing_is_translated(hana: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_word_of_writing_is_translated(hana, monkeypatch: pytest.MonkeyPatch) -> None:
     walk = Walk(hana)
     with marking(monkeypatch) as asked:
         task = hana.annotator.assignments.get(study__name="Summaries")
@@ -205,7 +205,7 @@ def test_every_word_of_writing_is_translated(hana: Any, monkeypatch: pytest.Monk
 
 
 def test_every_word_of_the_ways_in_and_of_errors_is_translated(
-    ada: Any, ben: Any, rf: Any, settings: Any, monkeypatch: pytest.MonkeyPatch
+    ada, ben, rf, settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     link = make_link(makers.make_linking_study(researcher=ada), by=ada, now=makers.NOW, max_tasks=2)
     walk = Walk()
@@ -292,7 +292,7 @@ _ERRORS: list[tuple[str, dict[str, Any]]] = [
 ]
 
 
-def test_every_word_of_mails_is_translated(hana: Any, settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_every_word_of_mails_is_translated(hana, settings, monkeypatch: pytest.MonkeyPatch) -> None:
     settings.EMAIL_IS_SET, settings.EMAIL_BACKEND = True, "django.core.mail.backends.locmem.EmailBackend"
     hana.language = "de"
     hana.save()
@@ -322,7 +322,7 @@ def test_every_word_of_mails_is_translated(hana: Any, settings: Any, monkeypatch
     ],
 )
 def test_an_annotator_reads_the_chosen_language_or_that_of_the_browser(
-    chosen: str, browser: str, shown: str, ben: Any, login: Any
+    chosen: str, browser: str, shown: str, ben, login
 ) -> None:
     ben.language = chosen
     ben.save()
@@ -330,7 +330,7 @@ def test_an_annotator_reads_the_chosen_language_or_that_of_the_browser(
     assert f'<html lang="{shown}"' in client.get("/work/").content.decode()
 
 
-def test_whoever_runs_studies_or_the_site_reads_english(ada: Any, eve: Any, login: Any) -> None:
+def test_whoever_runs_studies_or_the_site_reads_english(ada, eve, login) -> None:
     for person in (ada, eve):
         person.language = "de"
         person.save()
@@ -341,7 +341,7 @@ def test_whoever_runs_studies_or_the_site_reads_english(ada: Any, eve: Any, logi
             assert 'name="language"' not in page
 
 
-def test_a_language_is_chosen_in_the_profile_and_holds_at_once(ben: Any, as_ben: Any) -> None:
+def test_a_language_is_chosen_in_the_profile_and_holds_at_once(ben, as_ben) -> None:
     form = {"name": "Ben", "time_zone": "UTC", "language": "de"}
     assert "Gespeichert." in as_ben.post("/profile/", form, follow=True).content.decode()
     ben.refresh_from_db()
@@ -349,7 +349,7 @@ def test_a_language_is_chosen_in_the_profile_and_holds_at_once(ben: Any, as_ben:
     assert as_ben.post("/profile/", form | {"language": "tlh"}).status_code == 422
 
 
-def test_the_language_of_the_page_where_a_password_is_set_stays(ben: Any, client: Client) -> None:
+def test_the_language_of_the_page_where_a_password_is_set_stays(ben, client: Client) -> None:
     link = make_password_link(actor=None, user=ben, base_url="http://testserver/", now=timezone.now())
     german = {"headers": {"accept-language": "de"}}
     page = client.get(link.url, follow=True, **german)

@@ -6,7 +6,6 @@ import io
 import logging
 from contextlib import suppress
 from itertools import count
-from typing import Any
 
 import psycopg
 import pytest
@@ -30,14 +29,14 @@ def quiet() -> Client:
     return Client(raise_request_exception=False)
 
 
-def _fail(words: str) -> Any:
-    def fail(*args: Any, **kwargs: Any) -> None:
+def _fail(words: str):
+    def fail(*args, **kwargs) -> None:
         raise OperationalError(words)
 
     return fail
 
 
-def _is_a_503(answer: Any, words: str) -> None:
+def _is_a_503(answer, words: str) -> None:
     assert answer.status_code == 503
     assert int(answer.headers["Retry-After"]) > 0
     assert answer.headers["Cache-Control"] == "no-store"
@@ -46,7 +45,7 @@ def _is_a_503(answer: Any, words: str) -> None:
 
 @pytest.mark.skipif(connection.vendor != "sqlite", reason="the size of the file is limited by SQLite itself")
 @pytest.mark.django_db(transaction=True)
-def test_a_login_on_a_full_disk_says_so_and_works_when_there_is_space(ben: Any, quiet: Client) -> None:
+def test_a_login_on_a_full_disk_says_so_and_works_when_there_is_space(ben, quiet: Client) -> None:
     with connection.cursor() as cursor:
         try:
             pages = cursor.execute("PRAGMA page_count").fetchone()[0]
@@ -67,7 +66,7 @@ def test_a_login_on_a_full_disk_says_so_and_works_when_there_is_space(ben: Any, 
 
 @pytest.mark.skipif(connection.vendor != "postgresql", reason="SQLite has no connection to cut")
 @pytest.mark.django_db(transaction=True)
-def test_a_connection_that_was_cut_is_a_503_and_the_next_request_is_served(as_ben: Any) -> None:
+def test_a_connection_that_was_cut_is_a_503_and_the_next_request_is_served(as_ben) -> None:
     as_ben.raise_request_exception = False
     other = connection.copy()
     for path, headers in (("/", {}), ("/", JSON)):
@@ -84,7 +83,7 @@ def test_a_connection_that_was_cut_is_a_503_and_the_next_request_is_served(as_be
 
 @pytest.mark.parametrize("where", ["the web session", "the page"])
 def test_a_database_out_of_reach_is_a_503_wherever_it_is_noticed(
-    where: str, as_ben: Any, monkeypatch: pytest.MonkeyPatch
+    where: str, as_ben, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     as_ben.raise_request_exception = False
     if where == "the page":
@@ -98,7 +97,7 @@ def test_a_database_out_of_reach_is_a_503_wherever_it_is_noticed(
 
 
 def test_a_save_whose_log_in_cannot_be_read_is_told_to_try_again(
-    ben: Any, as_ben: Any, monkeypatch: pytest.MonkeyPatch
+    ben, as_ben, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     session = start_session(ben)
     as_ben.raise_request_exception = False
@@ -117,7 +116,7 @@ def test_the_probe_of_a_proxy_is_told_too(db: None, quiet: Client, monkeypatch: 
     assert (answer.status_code, answer.json()) == (200, {"ok": True, "answered_s_ago": 0.0})
 
 
-def test_a_mistake_of_the_program_stays_a_500(as_ben: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_mistake_of_the_program_stays_a_500(as_ben, monkeypatch: pytest.MonkeyPatch) -> None:
     as_ben.raise_request_exception = False
     monkeypatch.setattr("summhay_site.home.redirect", lambda _to: 1 / 0)
     page = as_ben.get("/")
@@ -127,7 +126,7 @@ def test_a_mistake_of_the_program_stays_a_500(as_ben: Any, monkeypatch: pytest.M
 
 
 @pytest.fixture
-def log() -> Any:
+def log():
     """What the configured handler prints."""
     handler = next(h for h in logging.getLogger().handlers if type(h) is logging.StreamHandler)
     stream = io.StringIO()
@@ -137,7 +136,7 @@ def log() -> Any:
 
 
 def test_a_refused_page_is_one_line_in_the_log_and_a_failure_keeps_its_traceback(
-    as_ben: Any, log: io.StringIO, monkeypatch: pytest.MonkeyPatch
+    as_ben, log: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     as_ben.raise_request_exception = False
     assert as_ben.get("/people/").status_code == 403
@@ -153,16 +152,16 @@ def test_a_refused_page_is_one_line_in_the_log_and_a_failure_keeps_its_traceback
 @pytest.mark.parametrize(
     "path", ["/", "/profile/", "/people/", "/audit-log/", "/studies/", "/corpora/", "/nowhere/"]
 )
-def test_pages_are_kept_by_no_cache_in_between(path: str, as_eve: Any) -> None:
+def test_pages_are_kept_by_no_cache_in_between(path: str, as_eve) -> None:
     assert as_eve.get(path).headers["Cache-Control"] == "private, no-cache"
 
 
-def test_what_says_more_itself_is_left_alone(as_eve: Any) -> None:
+def test_what_says_more_itself_is_left_alone(as_eve) -> None:
     assert as_eve.get("/audit-log.csv").headers["Cache-Control"] == "no-store"
     assert "no-store" in as_eve.get("/system/").headers["Cache-Control"]
 
 
-def test_a_logout_takes_the_pages_out_of_the_browser(as_ben: Any) -> None:
+def test_a_logout_takes_the_pages_out_of_the_browser(as_ben) -> None:
     assert as_ben.post("/logout/").headers["Clear-Site-Data"] == '"cache"'
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from django.test import Client
 from django.urls import reverse
@@ -15,7 +13,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.mark.parametrize("way", ["list", "row"])
-def test_who_reads_insights_on_the_admin_site_has_seen_them(way: str, eve: Any, as_eve: Any) -> None:
+def test_who_reads_insights_on_the_admin_site_has_seen_them(way: str, eve, as_eve) -> None:
     haystack = make_haystack()
     eve.is_superuser = True
     eve.save()
@@ -48,7 +46,7 @@ def test_a_form_sent_after_the_login_ended_leads_back_to_its_page(
     assert response["Location"] == f"/login/?next={next_page}"
 
 
-def test_a_superuser_is_not_led_to_work_that_is_not_there(login: Any, django_user_model: Any) -> None:
+def test_a_superuser_is_not_led_to_work_that_is_not_there(login, django_user_model) -> None:
     root = django_user_model.objects.create_superuser("root", "", "correct horse")
     shown = login(root).get("/").text
     assert reverse("annotation:studies") in shown
@@ -66,5 +64,5 @@ def test_a_superuser_is_not_led_to_work_that_is_not_there(login: Any, django_use
         "/audit-log/?actor=%00&object=%00",
     ],
 )
-def test_a_search_that_no_database_can_hold_is_refused(address: str, as_eve: Any) -> None:
+def test_a_search_that_no_database_can_hold_is_refused(address: str, as_eve) -> None:
     assert as_eve.get(address).status_code == 400

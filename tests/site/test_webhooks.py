@@ -49,12 +49,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Location", "http://127.0.0.1:1/")
         self.end_headers()
 
-    def log_message(self, *_args: Any) -> None:
+    def log_message(self, *_args) -> None:
         pass
 
 
 @pytest.fixture
-def listener(settings: Any) -> Iterator[_Listener]:
+def listener(settings) -> Iterator[_Listener]:
     settings.WEBHOOKS_TO_PRIVATE = True
     server = _Listener()
     threading.Thread(target=server.serve_forever, daemon=True).start()
@@ -64,14 +64,14 @@ def listener(settings: Any) -> Iterator[_Listener]:
 
 
 @pytest.fixture
-def study(ada: Any) -> Study:
+def study(ada) -> Study:
     labelled = make_labelled_study(summaries=make_summaries(), name="Ferry", researcher=ada)
     labelled.state = Study.State.OPEN
     labelled.save()
     return labelled
 
 
-def test_who_made_it_is_told_of_what_they_see_once_and_signed(study: Study, ada: Any, listener: _Listener) -> None:
+def test_who_made_it_is_told_of_what_they_see_once_and_signed(study: Study, ada, listener: _Listener) -> None:
     now = timezone.now()
     hook = webhooks.make_webhook(user=ada, url=listener.url, events=EVENTS, now=now)
     other = webhooks.make_webhook(
@@ -97,7 +97,7 @@ def test_who_made_it_is_told_of_what_they_see_once_and_signed(study: Study, ada:
 
 
 def test_what_fails_is_tried_again_later_and_given_up_in_the_end(
-    study: Study, ada: Any, as_ada: Any, listener: _Listener
+    study: Study, ada, as_ada, listener: _Listener
 ) -> None:
     now = timezone.now()
     webhooks.make_webhook(user=ada, url=listener.url, events=["study.closed"], now=now)
@@ -120,7 +120,7 @@ def test_what_fails_is_tried_again_later_and_given_up_in_the_end(
 
 
 def test_nothing_is_sent_into_the_network_even_where_the_name_led_elsewhere_before(
-    study: Study, ada: Any, login: Any, monkeypatch: pytest.MonkeyPatch
+    study: Study, ada, login, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     client, resolved = login(ada), ["93.184.215.14"]
     monkeypatch.setattr(

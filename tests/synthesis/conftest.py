@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from django.conf import settings as site
@@ -18,7 +18,7 @@ collect_ignore_glob = [] if "synthesis" in site.EXTENSIONS else ["*.py"]
 
 
 @pytest.fixture
-def engine(settings: Any, monkeypatch: pytest.MonkeyPatch) -> Iterator[SearchServer]:
+def engine(settings, monkeypatch: pytest.MonkeyPatch) -> Iterator[SearchServer]:
     """A search server that the settings list, asked again without a wait."""
     from extensions.synthesis import collecting
     from tests.synthesis.scripted_questions import searching

@@ -17,22 +17,22 @@ from tests.fake_openai import MODEL, Behaviour, FakeServer, failing
 from tests.running import json_of
 
 
-def address(name: str, *args: Any) -> str:
+def address(name: str, *args) -> str:
     return reverse(name if ":" in name else f"synthesis:{name}", args=args)
 
 
 class Command:
     """`synthesize NAME` against a server, with arguments that are usual in a module; later ones count."""
 
-    def __init__(self, server: FakeServer, topic: str, *usual: Any) -> None:
+    def __init__(self, server: FakeServer, topic: str, *usual) -> None:
         self.server, self.usual = server, (*usual, "--topic", topic, "--model", MODEL)
 
-    def report(self, script: Behaviour, *arguments: Any) -> dict[str, Any]:
+    def report(self, script: Behaviour, *arguments) -> dict[str, Any]:
         """Run it; gives its report."""
         self.server.behaviour = script
         return dict(json_of("synthesize", *self.usual, *arguments))
 
-    def lines(self, script: Behaviour, *arguments: Any) -> tuple[str, str]:
+    def lines(self, script: Behaviour, *arguments) -> tuple[str, str]:
         """Run it; gives what it prints, to stdout and to stderr."""
         self.server.behaviour, out, err = script, io.StringIO(), io.StringIO()
         try:
@@ -45,10 +45,10 @@ class Command:
 class Dying:
     """Denies all requests after so many, as a key that was withdrawn does: the run pauses in the middle."""
 
-    def __init__(self, script: Any, most: int) -> None:
+    def __init__(self, script, most: int) -> None:
         self.script, self.most, self.n = script, most, 0
 
-    def __call__(self, number: int, body: dict[str, Any]) -> Any:
+    def __call__(self, number: int, body: dict[str, Any]):
         self.n += 1
         return failing(401, "no") if self.n > self.most else self.script(number, body)
 
@@ -61,7 +61,7 @@ def texts_of(uid: str) -> list[str]:
 class Pages:
     """The pages of one synthesis, as one person uses them; `synthesis` is the one that was begun last."""
 
-    def __init__(self, user: Any) -> None:
+    def __init__(self, user) -> None:
         self.client = Client()
         self.client.force_login(user)
 
@@ -80,20 +80,20 @@ class Pages:
         assert response.status_code == 422
         return response.text
 
-    def see(self, name: str = "detail", *args: Any, **query: Any) -> str:
+    def see(self, name: str = "detail", *args, **query) -> str:
         """A page with one space where there are many."""
         response = self.client.get(address(name, *(args or [self.synthesis.uid])), query, follow=True)
         assert response.status_code == 200
         return " ".join(response.text.split())
 
-    def post(self, name: str, *args: Any, **sent: Any) -> Any:
+    def post(self, name: str, *args, **sent):
         """What a button of the synthesis sends; the page that follows."""
         return self.client.post(address(name, self.synthesis.uid, *args), sent, follow=True)
 
     def file(self, name: str) -> bytes:
         return b"".join(self.client.get(address(name, self.synthesis.uid)).streaming_content)
 
-    def run(self, *names: str, **sent: Any) -> None:
+    def run(self, *names: str, **sent) -> None:
         """Start steps and work on them, and go through gates between them."""
         for at, name in enumerate(names):
             self.post("start", name, concurrency=8, **sent)
@@ -111,7 +111,7 @@ class Pages:
     def review(self, name: str, part: SynthesisPart) -> str:
         return self.see("review", self.synthesis.uid, name, part=part.uid)
 
-    def decide(self, name: str, part: SynthesisPart, action: str, **sent: Any) -> SynthesisPart:
+    def decide(self, name: str, part: SynthesisPart, action: str, **sent) -> SynthesisPart:
         self.post("decide", name, part.uid, action=action, **sent)
         part.refresh_from_db()
         return part

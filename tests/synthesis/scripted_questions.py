@@ -173,7 +173,7 @@ class SearchServer:
                 self.send_response(200)
                 self.end_headers()
 
-            def log_message(self, *args: Any) -> None:
+            def log_message(self, *args) -> None:
                 """Keep quiet."""
 
         return Handler

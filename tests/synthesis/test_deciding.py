@@ -43,7 +43,7 @@ def run(one: SynthesisStep) -> None:
 
 
 def test_an_edit_makes_its_documents_stale_and_only_they_are_written_again(
-    made: Synthesis, server: FakeServer, ada: Any, now: datetime
+    made: Synthesis, server: FakeServer, ada, now: datetime
 ) -> None:
     before = states(made)
     insight = made.parts.filter(kind="insight")[0]
@@ -66,7 +66,7 @@ def test_an_edit_makes_its_documents_stale_and_only_they_are_written_again(
     assert len(written) == len(holding)
 
 
-def test_what_was_said_of_an_insight_is_not_shown_beside_its_new_text(made: Synthesis, ada: Any) -> None:
+def test_what_was_said_of_an_insight_is_not_shown_beside_its_new_text(made: Synthesis, ada) -> None:
     insight = made.parts.filter(kind="insight")[0]
     part = insight.used_by.filter(kind="document")[0]
     deciding.judge(part=part, insight=insight, verdict="present", by=ada, now=timezone.now())
@@ -88,7 +88,7 @@ def test_what_was_said_of_an_insight_is_not_shown_beside_its_new_text(made: Synt
     assert rows() == before
 
 
-def test_undo_brings_back_the_part_and_what_it_made_stale(made: Synthesis, ada: Any, now: datetime) -> None:
+def test_undo_brings_back_the_part_and_what_it_made_stale(made: Synthesis, ada, now: datetime) -> None:
     before = states(made)
     insight = made.parts.filter(kind="insight")[0]
     text = insight.text
@@ -102,7 +102,7 @@ def test_undo_brings_back_the_part_and_what_it_made_stale(made: Synthesis, ada: 
 
 
 def test_an_insight_is_made_again_with_a_note_and_checked(
-    made: Synthesis, server: FakeServer, ada: Any, now: datetime
+    made: Synthesis, server: FakeServer, ada, now: datetime
 ) -> None:
     insight = made.parts.filter(kind="insight")[0]
     deciding.decide(part=insight, action="regenerate", note="Make it about chimneys.", by=ada, now=now)
@@ -120,7 +120,7 @@ def test_an_insight_is_made_again_with_a_note_and_checked(
     assert all(new.text in row.text for row in held)
 
 
-def test_a_rejected_query_is_made_again_in_its_next_generation(made: Synthesis, ada: Any, now: datetime) -> None:
+def test_a_rejected_query_is_made_again_in_its_next_generation(made: Synthesis, ada, now: datetime) -> None:
     queries = made.parts.filter(kind="query")
     rejected = queries.order_by("number")[0]
     deciding.decide(part=rejected, action="reject", reason="not as planned", by=ada, now=now)
@@ -132,9 +132,7 @@ def test_a_rejected_query_is_made_again_in_its_next_generation(made: Synthesis, 
     assert list(newest.uses.order_by("pk")) == list(rejected.uses.order_by("pk"))
 
 
-def test_verdicts_on_insights_change_no_document_and_feed_the_figures(
-    made: Synthesis, ada: Any, now: datetime
-) -> None:
+def test_verdicts_on_insights_change_no_document_and_feed_the_figures(made: Synthesis, ada, now: datetime) -> None:
     document = made.parts.filter(kind="document", state=PartState.CLEAR)[0]
     planned = list(document.uses.filter(kind="insight").order_by("number"))
     foreign = made.parts.filter(kind="insight").exclude(pk__in=[one.pk for one in planned])[0]
@@ -157,7 +155,7 @@ def test_verdicts_on_insights_change_no_document_and_feed_the_figures(
             deciding.judge(part=wrong[0], insight=wrong[1], verdict=wrong[2], by=ada, now=now)
 
 
-def test_decisions_have_a_reason_and_end_with_the_hand_over(made: Synthesis, ada: Any, now: datetime) -> None:
+def test_decisions_have_a_reason_and_end_with_the_hand_over(made: Synthesis, ada, now: datetime) -> None:
     insight = made.parts.filter(kind="insight")[0]
     for wrong in ({"action": "reject"}, {"action": "edit", "text": " "}):
         with pytest.raises(NotAllowed):
@@ -169,7 +167,7 @@ def test_decisions_have_a_reason_and_end_with_the_hand_over(made: Synthesis, ada
         deciding.decide(part=insight, action="accept", by=ada, now=now)
 
 
-def test_undo_leaves_what_somebody_else_decided_since(made: Synthesis, ada: Any, eve: Any, now: datetime) -> None:
+def test_undo_leaves_what_somebody_else_decided_since(made: Synthesis, ada, eve, now: datetime) -> None:
     insight = made.parts.filter(kind="insight")[0]
     deciding.decide(part=insight, action="edit", text="The bell rang 77 times.", by=ada, now=now)
     deciding.decide(part=insight, action="edit", text="The bell rang 78 times.", by=eve, now=now)
@@ -183,7 +181,7 @@ def test_undo_leaves_what_somebody_else_decided_since(made: Synthesis, ada: Any,
     assert deciding.undo(synthesis=made, by=ada, now=now) is not None
 
 
-def test_two_insights_are_not_merged_into_each_other(made: Synthesis, ada: Any, eve: Any, now: datetime) -> None:
+def test_two_insights_are_not_merged_into_each_other(made: Synthesis, ada, eve, now: datetime) -> None:
     first, second = made.parts.filter(kind="insight")[:2]
     seen_before = SynthesisPart.objects.get(pk=first.pk)
     deciding.decide(part=first, action="merge", into=second, by=ada, now=now)
@@ -193,7 +191,7 @@ def test_two_insights_are_not_merged_into_each_other(made: Synthesis, ada: Any, 
     assert second.state == PartState.CLEAR
 
 
-def test_figures_go_stale_with_decisions_undo_parts_and_steps(made: Synthesis, ada: Any, now: datetime) -> None:
+def test_figures_go_stale_with_decisions_undo_parts_and_steps(made: Synthesis, ada, now: datetime) -> None:
     def version() -> str:
         return FIGURES.version(FiguresLook(made.pk))
 

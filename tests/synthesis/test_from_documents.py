@@ -163,7 +163,7 @@ def test_a_partition_holds_each_number_once(groups: list[list[int]]) -> None:
 
 @pytest.mark.django_db
 def test_a_merged_insight_gives_its_documents_and_passages_and_takes_them_back(
-    server: FakeServer, folder: Path, ada: Any, now: datetime
+    server: FakeServer, folder: Path, ada, now: datetime
 ) -> None:
     make(server, Script(), folder)
     one, other = (SynthesisPart.objects.get(kind="insight", text=FACTS[n]) for n in (4, 1))
@@ -182,7 +182,7 @@ def test_a_merged_insight_gives_its_documents_and_passages_and_takes_them_back(
 
 @pytest.mark.django_db
 def test_undoing_a_merge_leaves_what_another_one_gave(
-    server: FakeServer, folder: Path, ada: Any, eve: Any, now: datetime
+    server: FakeServer, folder: Path, ada, eve, now: datetime
 ) -> None:
     make(server, Script(), folder)
     first, second, into = (SynthesisPart.objects.get(kind="insight", text=FACTS[n]) for n in (4, 0, 1))

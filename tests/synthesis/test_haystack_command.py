@@ -195,7 +195,7 @@ def test_broken_json_429_and_500_cost_tries_and_nothing_else(command: Command) -
 def test_a_server_that_stalls_costs_a_try_and_no_text(command: Command, server: FakeServer) -> None:
     script = Script()
 
-    def stalling(number: int, body: dict[str, Any]) -> Any:
+    def stalling(number: int, body: dict[str, Any]):
         if number in {4, 20}:
             time.sleep(7)
             script.played["stalled"] += 1
@@ -245,7 +245,7 @@ def test_insights_of_conversations_are_asked_for_one_subtopic_after_the_other(
     assert not any(body["messages"][0]["content"].startswith("These subtopics") for body in server.bodies)
 
 
-def test_after_the_last_try_of_a_chapter_a_person_decides(command: Command, ada: Any, now: datetime) -> None:
+def test_after_the_last_try_of_a_chapter_a_person_decides(command: Command, ada, now: datetime) -> None:
     script = Script(strays={FACTS[1]: 99})
     _out, err = command.lines(script, *FEW, "--kind", "conversation", "--tries", "3")
     assert "status 1" in err
@@ -330,7 +330,7 @@ class _Babbling:
     def __init__(self, script: Script, *starts: str) -> None:
         self.script, self.starts, self.n = script, starts, 0
 
-    def __call__(self, number: int, body: dict[str, Any]) -> Any:
+    def __call__(self, number: int, body: dict[str, Any]):
         if body["messages"][0]["content"].startswith(self.starts):
             self.n += 1
             return Answer("As you wish.")

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from django.urls import reverse
 
@@ -16,12 +14,12 @@ pytestmark = pytest.mark.django_db
 HTMX = {"HTTP_HX_REQUEST": "true"}
 
 
-def made(client: Any, **fields: object) -> Any:
+def made(client, **fields: object):
     data = {"pack": "baths", "seed": 1, "dataset": "baths"} | fields
     return client.post(reverse("synthesis:pack-new"), data, follow=True)
 
 
-def imported(client: Any, **fields: object) -> Haystack:
+def imported(client, **fields: object) -> Haystack:
     assert made(client, **fields).status_code == 200
     job = ImportJob.objects.latest("created_at")
     client.post(reverse("benchmarks:import-confirm", args=[job.uid]))
@@ -29,7 +27,7 @@ def imported(client: Any, **fields: object) -> Haystack:
     return Haystack.objects.get(uid=job.report["results"][0]["id"])
 
 
-def test_the_page_shows_what_a_seed_draws_before_anything_is_made(as_ada: Any) -> None:
+def test_the_page_shows_what_a_seed_draws_before_anything_is_made(as_ada) -> None:
     address = reverse("synthesis:pack-new")
     shown = as_ada.get(address).content.decode()
     insight = world(1).topic.subtopics[0].insights[0].text
@@ -42,7 +40,7 @@ def test_the_page_shows_what_a_seed_draws_before_anything_is_made(as_ada: Any) -
 
 
 @pytest.mark.every_database
-def test_two_clicks_make_a_haystack_that_says_what_it_was_made_from(as_ada: Any) -> None:
+def test_two_clicks_make_a_haystack_that_says_what_it_was_made_from(as_ada) -> None:
     haystack = imported(as_ada, seed=2, unlike=1)
     assert haystack.dataset == "baths"
     made_topic = world(2, unlike=1).topic
@@ -59,7 +57,7 @@ def test_two_clicks_make_a_haystack_that_says_what_it_was_made_from(as_ada: Any)
     assert b"".join(summhay.dump(stored)) == b"".join(summhay.dump(made_topic))
 
 
-def test_the_same_seed_again_changes_nothing(as_ada: Any) -> None:
+def test_the_same_seed_again_changes_nothing(as_ada) -> None:
     imported(as_ada)
     page = made(as_ada).content.decode()
     assert Haystack.objects.count() == 1
@@ -77,7 +75,7 @@ def test_the_same_seed_again_changes_nothing(as_ada: Any) -> None:
         ({"dataset": "two words"}, "Letters, digits, - and _ only."),
     ],
 )
-def test_what_cannot_be_made_is_said_at_its_field(as_ada: Any, fields: Any, message: str) -> None:
+def test_what_cannot_be_made_is_said_at_its_field(as_ada, fields, message: str) -> None:
     answer = made(as_ada, **fields)
     assert answer.status_code == 422
     assert message in answer.content.decode()

@@ -22,7 +22,7 @@ from tests.synthesis.scripted import FACTS, SUBTOPICS, Script
 pytestmark = pytest.mark.django_db
 
 
-def form(server: FakeServer, **changed: Any) -> dict[str, Any]:
+def form(server: FakeServer, **changed) -> dict[str, Any]:
     """What the form sends for a small haystack."""
     usual = {name: each.initial for name, each in SynthesisForm.base_fields.items() if each.initial is not None}
     small = {"subtopics": 2, "insights": 4, "documents": 8, "words": 60, "in_documents": 2, "audit": 10}
@@ -30,26 +30,26 @@ def form(server: FakeServer, **changed: Any) -> dict[str, Any]:
     return {**usual, **small, **chosen, **changed}
 
 
-def documents(server: FakeServer, **changed: Any) -> dict[str, Any]:
+def documents(server: FakeServer, **changed) -> dict[str, Any]:
     """What the form for documents of one's own sends."""
     return {"topic": "Town", "base_url": server.address, "model": MODEL, "subtopics": 3, **changed}
 
 
 @pytest.fixture
-def pages(ada: Any, server: FakeServer) -> Pages:
+def pages(ada, server: FakeServer) -> Pages:
     server.behaviour = Script()
     return Pages(ada)
 
 
 @pytest.fixture
-def fay(django_user_model: Any) -> Pages:
+def fay(django_user_model) -> Pages:
     """Another researcher."""
     user = django_user_model.objects.create_user("fay", password="x")
     user.groups.add(Group.objects.get(name="researcher"))
     return Pages(user)
 
 
-def parts(pages: Pages, kind: str, **state: Any) -> Any:
+def parts(pages: Pages, kind: str, **state):
     return pages.synthesis.parts.filter(kind=kind, **state).order_by("number", "generation")
 
 
@@ -90,7 +90,7 @@ def test_reasoning_before_a_reply_is_no_part_of_it(server: FakeServer, pages: Pa
     assert (server.n_asked, parts(pages, "subtopic").count()) == (2, 2)
 
 
-def test_from_a_topic_over_all_gates_into_the_corpus(server: FakeServer, pages: Pages, ada: Any) -> None:
+def test_from_a_topic_over_all_gates_into_the_corpus(server: FakeServer, pages: Pages, ada) -> None:
     server.behaviour = Script(leaks={2: 9})
     pages.begin("new", form(server))
     assert server.n_asked == 0
@@ -128,7 +128,7 @@ def _judge_a_document(pages: Pages) -> None:
     document = parts(pages, "document", state=PartState.CLEAR)[0]
     first, second = document.uses.order_by("number")[:2]
 
-    def judge(insight: Any, verdict: str) -> Any:
+    def judge(insight, verdict: str):
         return pages.post("judge", "documents", document.uid, insight=insight.uid, verdict=verdict)
 
     under_cursor = 'name="insight" value="{}">'
@@ -278,9 +278,7 @@ def test_what_was_made_again_counts_once_on_its_step(server: FakeServer, pages: 
     assert row.n_repaired <= row.n_written == 8
 
 
-def test_another_researcher_reviews_but_runs_no_steps(
-    server: FakeServer, pages: Pages, fay: Pages, eve: Any
-) -> None:
+def test_another_researcher_reviews_but_runs_no_steps(server: FakeServer, pages: Pages, fay: Pages, eve) -> None:
     pages.begin("new", form(server))
     pages.run("subtopics")
     assert fay.post("close", "subtopics").status_code == 403

@@ -49,13 +49,13 @@ def test_half_of_the_pairs_are_planned_and_no_pair_is_drawn_twice(
 
 
 @pytest.fixture
-def baths(ada: Any, now: datetime) -> Haystack:
+def baths(ada, now: datetime) -> Haystack:
     request = ImportRequest(now=now, options={"dataset": "", "judge": "published"}, actor=ada)
     topic = world(1).topic
     return applied(SUMMHAY, [("", topic)], request=request, problems=Problems(), dry_run=False).target
 
 
-def study_of(dataset: str, people: list[Any], *, by: Any, now: datetime) -> Study:
+def study_of(dataset: str, people: list[Any], *, by, now: datetime) -> Study:
     study = items.create_study(
         details=Details(name=f"Verify {dataset}"),
         plan=VerificationPlan(people_per_question=1, control_share=0),
@@ -70,9 +70,7 @@ def study_of(dataset: str, people: list[Any], *, by: Any, now: datetime) -> Stud
 
 
 @pytest.mark.django_db
-def test_misses_and_leaks_that_people_find_have_intervals(
-    baths: Haystack, ada: Any, ben: Any, now: datetime
-) -> None:
+def test_misses_and_leaks_that_people_find_have_intervals(baths: Haystack, ada, ben, now: datetime) -> None:
     sizes = sizes_in(baths)
     assert sizes[Stratum.PLANNED] == 215
     assert sum(sizes.values()) == 36 * 40
@@ -99,7 +97,7 @@ def test_misses_and_leaks_that_people_find_have_intervals(
 
 @pytest.mark.django_db
 def test_who_verifies_pairs_writes_first_and_then_never_on_that_haystack(
-    baths: Haystack, ada: Any, ben: Any, cleo: Any, now: datetime, login: Any
+    baths: Haystack, ada, ben, cleo, now: datetime, login
 ) -> None:
     name = make_set(haystack=baths, n=12, seed=1, by=ada, now=now)
     verify = study_of(name, [ben, cleo], by=ada, now=now)
@@ -116,7 +114,7 @@ def test_who_verifies_pairs_writes_first_and_then_never_on_that_haystack(
     assert len(assigning.assign(study=study, by=ada, now=now)) == 1
     give_consent(ben, cleo, now=now)
 
-    def opened(person: Any) -> int:
+    def opened(person) -> int:
         task = verify.label_tasks.filter(annotator__user=person).order_by("position").first()
         address = reverse("annotation:label-task", args=["verification", task.uid])
         return int(login(person).get(address).status_code)
@@ -131,7 +129,7 @@ def test_who_verifies_pairs_writes_first_and_then_never_on_that_haystack(
 
 @pytest.mark.django_db
 def test_from_the_page_of_a_haystack_to_the_form_of_the_study_and_whoever_reads_pairs_has_seen_insights(
-    baths: Haystack, ada: Any, as_ada: Any, ben: Any, now: datetime
+    baths: Haystack, ada, as_ada, ben, now: datetime
 ) -> None:
     address = reverse("synthesis:pairs", args=[baths.uid])
     assert address in as_ada.get(reverse("benchmarks:haystack-detail", args=[baths.uid])).content.decode()

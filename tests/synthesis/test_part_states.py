@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -65,7 +64,7 @@ def test_a_flagged_document_goes_on_and_a_flagged_insight_does_not() -> None:
         ({"query": "Tell me."}, replies.NewQuery, "no question mark"),
     ],
 )
-def test_a_reply_that_is_not_as_asked_says_why(said: Any, reply: type[replies.Reply], reason: str) -> None:
+def test_a_reply_that_is_not_as_asked_says_why(said, reply: type[replies.Reply], reason: str) -> None:
     problem = replies.read(said if isinstance(said, str) else json.dumps(said), reply)
     assert isinstance(problem, Problem)
     assert reason in problem.reason
@@ -73,7 +72,7 @@ def test_a_reply_that_is_not_as_asked_says_why(said: Any, reply: type[replies.Re
 
 @pytest.mark.parametrize("reply", [replies.Subtopics, replies.Insights, replies.Included, replies.NewDocument])
 def test_schemas_hold_strict_servers_to_every_field(reply: type[replies.Reply]) -> None:
-    def check(schema: Any) -> None:
+    def check(schema) -> None:
         if isinstance(schema, dict):
             if schema.get("type") == "object":
                 assert schema["additionalProperties"] is False

@@ -22,12 +22,12 @@ AFTER_QUESTIONS = ("subquestions", "collecting", "extracting", "aggregating", "s
 
 
 @pytest.fixture
-def pages(ada: Any, server: FakeServer) -> Pages:
+def pages(ada, server: FakeServer) -> Pages:
     server.behaviour = QuestionScript()
     return Pages(ada)
 
 
-def form(server: FakeServer, engine: SearchServer, **changed: Any) -> dict[str, Any]:
+def form(server: FakeServer, engine: SearchServer, **changed) -> dict[str, Any]:
     """What the form sends for a small set."""
     usual = {name: each.initial for name, each in QuestionsForm.base_fields.items() if each.initial is not None}
     lines = "".join(f"{json.dumps(seed)}\n" for seed in SEEDS)
@@ -39,11 +39,11 @@ def form(server: FakeServer, engine: SearchServer, **changed: Any) -> dict[str, 
     return {**usual, **small, **changed}
 
 
-def parts(pages: Pages, kind: str, **of: Any) -> Any:
+def parts(pages: Pages, kind: str, **of):
     return pages.synthesis.parts.filter(kind=kind, **of).order_by("number")
 
 
-def test_without_a_search_server_the_form_says_so_instead_of_an_empty_choice(pages: Pages, settings: Any) -> None:
+def test_without_a_search_server_the_form_says_so_instead_of_an_empty_choice(pages: Pages, settings) -> None:
     for urls, has_search in ((["http://127.0.0.1:1/search"], True), ([], False)):
         settings.SEARCH_URLS = urls
         shown = pages.client.get(address("questions")).text
@@ -52,7 +52,7 @@ def test_without_a_search_server_the_form_says_so_instead_of_an_empty_choice(pag
 
 
 def test_from_seeds_over_all_gates_to_a_verification_study(
-    pages: Pages, ada: Any, server: FakeServer, engine: SearchServer
+    pages: Pages, ada, server: FakeServer, engine: SearchServer
 ) -> None:
     pages.begin("questions", form(server, engine))
     assert server.n_asked == 0

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -19,15 +17,15 @@ WORDS = ("Sand", "filled", "the", "basin.", "pier,", "sank.", "Barges", "gulls")
 QUESTION = "Why does sand fill harbours so fast in years with many storms?"
 
 
-def world(**numbers: Any) -> World:
+def world(**numbers) -> World:
     return World("A harbour", Settings(questions=QuestionSettings(**numbers)), seed=1)
 
 
-def task(text: str = "", **more: Any) -> Task:
+def task(text: str = "", **more) -> Task:
     return Task(Piece(1, 1, "", text), question=QUESTION, **more)
 
 
-def played(program: Any, world: World, task: Task, answer: Any) -> Progress:
+def played(program, world: World, task: Task, answer) -> Progress:
     """The end of a program whose questions are all answered by `answer`, which gets each ask."""
     replies: dict[str, Value | None] = {}
     for _round in range(50):
@@ -71,7 +69,7 @@ def test_key_points_are_a_partition_of_the_points_whatever_a_model_says(
     """Replies that are none are refused; after the last round each point stays by itself, flagged."""
     asked: list[str] = []
 
-    def answer(ask: Any) -> Value | None:
+    def answer(ask) -> Value | None:
         groups = said[len(asked)] if len(asked) < len(said) else []
         value: Value = {"points": [{"point": "x", "numbers": numbers} for numbers in groups]}
         asked.append(ask.key)
@@ -165,10 +163,10 @@ class Nothing:
     def before_request(self) -> None:
         raise AssertionError
 
-    def recall(self, keys: Any) -> dict[str, bytes]:
+    def recall(self, keys) -> dict[str, bytes]:
         raise AssertionError
 
-    def keep(self, answers: Any) -> None:
+    def keep(self, answers) -> None:
         raise AssertionError
 
 

@@ -48,7 +48,7 @@ def test_a_result_with_an_endless_address_is_left_out_and_the_others_stay(engine
 def test_an_answer_that_breaks_off_is_tried_again_and_then_said(
     engine: SearchServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(answer: Any, deadline: float) -> bytes:
+    def broken(answer, deadline: float) -> bytes:
         raise IncompleteRead(b"")
 
     monkeypatch.setattr(collecting, "_content", broken)
@@ -79,7 +79,7 @@ def test_a_redirect_is_not_followed(engine: SearchServer) -> None:
     assert len(engine.bodies) == 1
 
 
-def test_an_address_that_is_not_listed_is_never_asked(engine: SearchServer, settings: Any) -> None:
+def test_an_address_that_is_not_listed_is_never_asked(engine: SearchServer, settings) -> None:
     settings.SEARCH_URLS = []
     with pytest.raises(SearchFailed, match="SEARCH_URLS lists none"):
         ask(engine)

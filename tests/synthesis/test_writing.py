@@ -15,7 +15,7 @@ PARAPHRASE = "Whoever pays for all trips at once now parts with three hundred an
 TEXT = f"The harbour woke late.\n\n{TOLD.text}\n\n{PARAPHRASE}\n\nNobody was in a hurry to go home."
 
 
-def document(replies: dict[str, Any]) -> Any:
+def document(replies: dict[str, Any]):
     settings = Settings(documents=1, words=20, in_document=(1, 2), in_documents=1, repairs=0, audit=0, probes=100)
     world = World("A harbour", settings, 1, insights=(TOLD, HINTED))
     return writing.document(world, Task(Piece(9, 1, "", ""), holds=(TOLD, HINTED)), replies)

@@ -75,7 +75,7 @@ recorder = Recorder()
 _render = Node.render_annotated
 
 
-def _recorded(self: Any, context: Any) -> Any:
+def _recorded(self, context):
     origin, token = getattr(self, "origin", None), self.token
     if origin and token and origin.name.startswith(f"{ROOT}"):
         path = str(Path(origin.name).relative_to(ROOT))
@@ -96,7 +96,7 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[Any]:
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
-def pytest_fixture_setup(fixturedef: Any, request: Any) -> Iterator[Any]:
+def pytest_fixture_setup(fixturedef, request) -> Iterator[Any]:
     if fixturedef.scope not in SHARED:
         return (yield)
     name = f"{fixturedef.baseid}::{fixturedef.argname} (fixture)"

@@ -7,7 +7,6 @@ import io
 import json
 from datetime import datetime
 from decimal import Decimal
-from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -27,11 +26,11 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def study(ada: Any) -> Study:
+def study(ada) -> Study:
     return make_labelled_study(summaries=make_summaries(), researcher=ada)
 
 
-def decide(study: Study, n: int, by: Any, now: datetime, **values: Any) -> list[tuple[Summary, Insight]]:
+def decide(study: Study, n: int, by, now: datetime, **values) -> list[tuple[Summary, Insight]]:
     """Decide the first n items; gives them."""
     rows = study.coveragelabels.order_by("summary", "insight").values_list("summary", "insight").distinct()
     items = [(Summary.objects.get(pk=summary), Insight.objects.get(pk=insight)) for summary, insight in rows[:n]]
@@ -41,13 +40,13 @@ def decide(study: Study, n: int, by: Any, now: datetime, **values: Any) -> list[
     return items
 
 
-def report(*args: str) -> Any:
+def report(*args: str):
     return json_of("report", *args)
 
 
 @pytest.mark.parametrize("scope", [("--study", "Ferry links"), ()])
 def test_a_report_against_the_decisions_is_on_the_decided_items_and_says_how_many(
-    study: Study, ada: Any, now: datetime, scope: tuple[str, ...]
+    study: Study, ada, now: datetime, scope: tuple[str, ...]
 ) -> None:
     with pytest.raises(CommandError, match="adjudicated"):
         report("judges", *scope, "--reference", "adjudicated")
@@ -68,7 +67,7 @@ def test_a_report_against_the_decisions_is_on_the_decided_items_and_says_how_man
 
 
 def test_decisions_change_nothing_of_what_people_and_their_ceiling_say(
-    study: Study, ada: Any, as_ada: Any, now: datetime
+    study: Study, ada, as_ada, now: datetime
 ) -> None:
     page = reverse("annotation:study-figures-file", args=[study.uid, "figures.json"])
     before, told = as_ada.get(page).json(), report("agreement", "--study", study.name)
@@ -84,7 +83,7 @@ def test_decisions_change_nothing_of_what_people_and_their_ceiling_say(
     assert b"".join(as_ada.get(labels).streaming_content) == exported
 
 
-def test_the_page_says_what_the_reference_covers(study: Study, ada: Any, as_ada: Any, now: datetime) -> None:
+def test_the_page_says_what_the_reference_covers(study: Study, ada, as_ada, now: datetime) -> None:
     page = reverse("annotation:study-figures", args=[study.uid])
     assert "adjudicated label" not in as_ada.get(page, {"view": "judges"}).content.decode()
     decide(study, 3, ada, now)
@@ -93,7 +92,7 @@ def test_the_page_says_what_the_reference_covers(study: Study, ada: Any, as_ada:
     assert '<option value="adjudicated" selected>' in shown
 
 
-def test_one_bullet_is_enough_where_the_studys_people_had_one(study: Study, ada: Any, now: datetime) -> None:
+def test_one_bullet_is_enough_where_the_studys_people_had_one(study: Study, ada, now: datetime) -> None:
     decide(study, 1, ada, now, lines=[2, 3])
     LinkingPlan.objects.create(study=study)
     fresh = Study.objects.get(pk=study.pk)
@@ -102,7 +101,7 @@ def test_one_bullet_is_enough_where_the_studys_people_had_one(study: Study, ada:
 
 
 def test_a_decision_leaves_with_everybodys_label_under_pseudonyms(
-    study: Study, ada: Any, as_ada: Any, ben: Any, now: datetime
+    study: Study, ada, as_ada, ben, now: datetime
 ) -> None:
     [(summary, insight)] = decide(study, 1, ada, now, note="=because")
     same = {"study": study, "summary": summary, "insight": insight}
@@ -128,7 +127,7 @@ def test_a_decision_leaves_with_everybodys_label_under_pseudonyms(
     assert "Ben" not in text
 
 
-def test_the_queue_can_be_of_one_summarizer_and_stays_so(study: Study, as_ada: Any) -> None:
+def test_the_queue_can_be_of_one_summarizer_and_stays_so(study: Study, as_ada) -> None:
     queue = reverse("annotation:disagreements", args=[study.uid])
     whole = as_ada.get(queue).context
     part = as_ada.get(queue, {"summarizer": "alpha"}).context
@@ -140,7 +139,7 @@ def test_the_queue_can_be_of_one_summarizer_and_stays_so(study: Study, as_ada: A
     assert "summarizer=alpha" in answer.headers["Location"]
 
 
-def test_items_made_elsewhere_show_their_rows(as_ada: Any, tmp_path: Any) -> None:
+def test_items_made_elsewhere_show_their_rows(as_ada, tmp_path) -> None:
     file = tmp_path / "labels.csv"
     file.write_text("annotator,item,label\na,one,yes\nb,one,no\n")
     call_command("import_labels", str(file), "--study", "Elsewhere", "--researcher", "ada", stdout=io.StringIO())
@@ -153,9 +152,7 @@ def test_items_made_elsewhere_show_their_rows(as_ada: Any, tmp_path: Any) -> Non
     assert reverse("annotation:disagreements", args=[study.uid]) not in figures
 
 
-def test_peoples_paid_time_stands_beside_the_cost_of_judges(
-    ada: Any, as_ada: Any, ben: Any, cleo: Any, now: datetime
-) -> None:
+def test_peoples_paid_time_stands_beside_the_cost_of_judges(ada, as_ada, ben, cleo, now: datetime) -> None:
     study = make_linking_study(annotators=[ben, cleo], researcher=ada, people_per_item=2)
     summary = label_task(study, ben).item.summary
     judge = Judge.objects.create(name="kind", kind="imported", config_sha256="kind", created_at=now)
@@ -174,7 +171,7 @@ def test_peoples_paid_time_stands_beside_the_cost_of_judges(
                 made_at=now,
             )
 
-    def cost() -> Any:
+    def cost():
         forget_all()
         page = as_ada.get(reverse("annotation:study-figures", args=[study.uid]))
         return page.context["shown"].figures.judges.ceiling.cost

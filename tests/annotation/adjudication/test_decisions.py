@@ -28,7 +28,7 @@ pytestmark = pytest.mark.django_db
 Decide = Callable[..., Any]
 
 
-def of_coverage(researcher: Any) -> tuple[Study, Decide, int]:
+def of_coverage(researcher) -> tuple[Study, Decide, int]:
     study = make_labelled_study(summaries=make_summaries(n=8), researcher=researcher)
     queue = disputes.queue_of(coverage_table(study.coveragelabels.all(), study=study))
     item = {
@@ -38,7 +38,7 @@ def of_coverage(researcher: Any) -> tuple[Study, Decide, int]:
     return study, partial(decide_coverage, study=study, coverage="full", lines=[2], now=NOW, **item), len(queue)
 
 
-def of_points(researcher: Any) -> tuple[Study, Decide, int]:
+def of_points(researcher) -> tuple[Study, Decide, int]:
     study = make_verification_study(
         annotators=("anna", "bert"), questions=make_questions(2), for_all=True, researcher=researcher
     )
@@ -48,19 +48,19 @@ def of_points(researcher: Any) -> tuple[Study, Decide, int]:
     return study, partial(decide_point, study=study, key_point=point, grounded="no", now=NOW), 2
 
 
-def item_of(row: Any, decisions: Any) -> dict[str, Any]:
+def item_of(row, decisions) -> dict[str, Any]:
     return {name: getattr(row, name) for name in decisions.item}
 
 
-def address_of(row: Any, decisions: Any) -> str:
+def address_of(row, decisions) -> str:
     uids = [one.uid for one in item_of(row, decisions).values()]
     return reverse("annotation:dispute", args=[row.study.uid, *uids])
 
 
 @pytest.mark.parametrize("made", [of_coverage, of_points])
-def test_the_same_said_again_is_stored_for_another_person_only(made: Any, ada: Any, eve: Any) -> None:
+def test_the_same_said_again_is_stored_for_another_person_only(made, ada, eve) -> None:
     study, decide, n = made(ada)
-    decisions: Any = kind_named(study.kind).deciding_of(study).decisions
+    decisions = kind_named(study.kind).deciding_of(study).decisions
     assert decisions.undecided([study.pk]) == {study.pk: n}
     first = decide(by=ada, note=" Both say it. ", is_blind=True)
     assert decide(by=ada, note="Both say it.") == first
@@ -79,9 +79,9 @@ def test_the_same_said_again_is_stored_for_another_person_only(made: Any, ada: A
 
 
 @pytest.mark.parametrize("made", [of_coverage, of_points])
-def test_a_decision_that_is_withdrawn_stays_and_leaves_the_item_open(made: Any, ada: Any, as_ada: Any) -> None:
+def test_a_decision_that_is_withdrawn_stays_and_leaves_the_item_open(made, ada, as_ada) -> None:
     study, decide, n = made(ada)
-    decisions: Any = kind_named(study.kind).deciding_of(study).decisions
+    decisions = kind_named(study.kind).deciding_of(study).decisions
     address = address_of(decide(by=ada), decisions)
     assert "Withdraw decision" in as_ada.get(address).content.decode()
     answer = as_ada.post(address, {"action": "take_back"}, follow=True).content.decode()
@@ -97,11 +97,9 @@ def test_a_decision_that_is_withdrawn_stays_and_leaves_the_item_open(made: Any, 
 
 
 @pytest.mark.parametrize("made", [of_coverage, of_points])
-def test_what_somebody_decided_meanwhile_is_shown_and_replaced_when_asked_again(
-    made: Any, ada: Any, as_eve: Any
-) -> None:
+def test_what_somebody_decided_meanwhile_is_shown_and_replaced_when_asked_again(made, ada, as_eve) -> None:
     study, decide, _n = made(ada)
-    decisions: Any = kind_named(study.kind).deciding_of(study).decisions
+    decisions = kind_named(study.kind).deciding_of(study).decisions
     row = decide(by=ada, note="Reason of ada", seen=0)
     address = address_of(row, decisions)
     sent = {"answer": "none" if study.kind == "linking" else "yes agree", "note": "Reason of eve"}
@@ -117,7 +115,7 @@ def test_what_somebody_decided_meanwhile_is_shown_and_replaced_when_asked_again(
 
 
 @pytest.mark.parametrize("made", [of_coverage, of_points])
-def test_who_skips_the_last_open_item_reads_that_all_others_are_decided(made: Any, ada: Any, as_ada: Any) -> None:
+def test_who_skips_the_last_open_item_reads_that_all_others_are_decided(made, ada, as_ada) -> None:
     study, _decide, n = made(ada)
     onward = reverse("annotation:disagreements-next", args=[study.uid])
     sent = {"answer": "none" if study.kind == "linking" else "no"}
@@ -131,7 +129,7 @@ def test_who_skips_the_last_open_item_reads_that_all_others_are_decided(made: An
 
 
 @pytest.mark.parametrize("made", [of_coverage, of_points])
-def test_where_people_never_differ_nothing_is_said_to_be_decided(made: Any, ada: Any, as_ada: Any) -> None:
+def test_where_people_never_differ_nothing_is_said_to_be_decided(made, ada, as_ada) -> None:
     study, _decide, _n = made(ada)
     kind_named(study.kind).deciding_of(study).decisions.labels.objects.filter(study=study).delete()
     nothing = as_ada.get(reverse("annotation:disagreements-next", args=[study.uid]), follow=True)
@@ -140,7 +138,7 @@ def test_where_people_never_differ_nothing_is_said_to_be_decided(made: Any, ada:
 
 
 @pytest.mark.parametrize("made", [of_coverage, of_points])
-def test_links_of_earlier_versions_and_broken_ones_lead_on_or_nowhere(made: Any, ada: Any, as_ada: Any) -> None:
+def test_links_of_earlier_versions_and_broken_ones_lead_on_or_nowhere(made, ada, as_ada) -> None:
     study, decide, _n = made(ada)
     row = decide(by=ada)
     onward = reverse("annotation:disagreements-next", args=[study.uid])
@@ -152,7 +150,7 @@ def test_links_of_earlier_versions_and_broken_ones_lead_on_or_nowhere(made: Any,
 
 
 @pytest.mark.parametrize(("made", "hidden"), [(of_coverage, "names, systems and judges"), (of_points, "names")])
-def test_the_choice_to_decide_blind_says_what_is_hidden(made: Any, hidden: str, ada: Any, as_ada: Any) -> None:
+def test_the_choice_to_decide_blind_says_what_is_hidden(made, hidden: str, ada, as_ada) -> None:
     study, _decide, _n = made(ada)
     blind = {"blind": "1"}
     queue = as_ada.get(reverse("annotation:disagreements", args=[study.uid]), blind).content.decode()
@@ -161,9 +159,7 @@ def test_the_choice_to_decide_blind_says_what_is_hidden(made: Any, hidden: str, 
     assert f"Until this is decided, {hidden} are hidden." in as_ada.get(item).content.decode()
 
 
-def test_the_way_from_item_to_item_reads_verdicts_only_where_a_judge_is_set_against_people(
-    ada: Any, as_ada: Any
-) -> None:
+def test_the_way_from_item_to_item_reads_verdicts_only_where_a_judge_is_set_against_people(ada, as_ada) -> None:
     study, _decide, _n = of_coverage(ada)
     onward = reverse("annotation:disagreements-next", args=[study.uid])
     way = kind_named(study.kind).deciding_of(study)

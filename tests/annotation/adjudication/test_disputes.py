@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def study(ada: Any) -> Study:
+def study(ada) -> Study:
     return make_labelled_study(summaries=make_summaries(n=8), researcher=ada)
 
 
@@ -34,13 +34,13 @@ def first(study: Study) -> tuple[Summary, Insight]:
     return Summary.objects.get(pk=place.key[0]), Insight.objects.get(pk=place.key[1])
 
 
-def decide(study: Study, by: Any, now: datetime, **values: Any) -> CoverageAdjudication:
+def decide(study: Study, by, now: datetime, **values) -> CoverageAdjudication:
     summary, insight = first(study)
     given = {"coverage": "full", "lines": [2], **values}
     return disputes.adjudicate(study=study, summary=summary, insight=insight, by=by, now=now, **given)
 
 
-def test_a_decision_is_kept_beside_the_labels_and_superseded_by_the_next(ada: Any, study: Study, now: Any) -> None:
+def test_a_decision_is_kept_beside_the_labels_and_superseded_by_the_next(ada, study: Study, now) -> None:
     labels = list(CoverageLabel.objects.order_by("pk").values())
     old = decide(study, ada, now, note=" Both say it. ")
     new = decide(study, ada, now, coverage="none", lines=[2])
@@ -67,13 +67,13 @@ def test_a_decision_is_kept_beside_the_labels_and_superseded_by_the_next(ada: An
     [{"coverage": "some"}, {"coverage": "full", "lines": []}, {"lines": [1]}, {"lines": [99]}, {"coverage": ""}],
     ids=["no category", "no line", "a lead-in", "no such line", "nothing"],
 )
-def test_what_is_no_answer_is_refused(ada: Any, study: Study, now: Any, values: dict[str, Any]) -> None:
+def test_what_is_no_answer_is_refused(ada, study: Study, now, values: dict[str, Any]) -> None:
     with pytest.raises(DecisionRefused):
         decide(study, ada, now, **values)
     assert not CoverageAdjudication.objects.exists()
 
 
-def test_what_nobody_labelled_is_refused(ada: Any, study: Study, now: Any) -> None:
+def test_what_nobody_labelled_is_refused(ada, study: Study, now) -> None:
     summary, insight = first(study)
     CoverageLabel.objects.filter(summary=summary, insight=insight).delete()
     with pytest.raises(DecisionRefused):
@@ -82,8 +82,8 @@ def test_what_nobody_labelled_is_refused(ada: Any, study: Study, now: Any) -> No
         )
 
 
-def test_agreement_and_label_exports_never_see_a_decision(ada: Any, study: Study, now: Any) -> None:
-    def seen() -> Any:
+def test_agreement_and_label_exports_never_see_a_decision(ada, study: Study, now) -> None:
+    def seen():
         table = coverage_table(study.coveragelabels.all(), study=study)
         return repr(agreement(table)), list(files.label_rows(study, "history")), table.n_people
 
@@ -93,7 +93,7 @@ def test_agreement_and_label_exports_never_see_a_decision(ada: Any, study: Study
     assert data_version(study.coveragelabels.all()) != version
 
 
-def test_the_queue_is_by_dispute_and_knows_what_is_decided(ada: Any, study: Study, now: Any) -> None:
+def test_the_queue_is_by_dispute_and_knows_what_is_decided(ada, study: Study, now) -> None:
     queue = disputes.queue_of(coverage_table(study.coveragelabels.all()))
     strengths = [place.dispute for place in queue]
     assert strengths == sorted(strengths, reverse=True, key=lambda one: one or 0)
@@ -105,7 +105,7 @@ def test_the_queue_is_by_dispute_and_knows_what_is_decided(ada: Any, study: Stud
     assert deciding.next_open(after[:1]) is None
 
 
-def test_decisions_fill_in_for_agreement_where_gold_is_drawn(ada: Any, study: Study, now: Any) -> None:
+def test_decisions_fill_in_for_agreement_where_gold_is_drawn(ada, study: Study, now) -> None:
     summary, _ = first(study)
     assert summary.pk not in disputes.agreed_answers(study)
     for insight in summary.subtopic.insights.all():
@@ -115,7 +115,7 @@ def test_decisions_fill_in_for_agreement_where_gold_is_drawn(ada: Any, study: St
     assert set(disputes.agreed_answers(study)[summary.pk].values()) == {("partial", (3,))}
 
 
-def test_the_pages_lead_from_one_decision_to_the_next(as_ada: Any, study: Study) -> None:
+def test_the_pages_lead_from_one_decision_to_the_next(as_ada, study: Study) -> None:
     queue = as_ada.get(reverse("annotation:disagreements", args=[study.uid]))
     assert queue.context["n_all"] > 1
     item = as_ada.get(reverse("annotation:disagreements-next", args=[study.uid])).url
@@ -142,7 +142,7 @@ def test_the_pages_lead_from_one_decision_to_the_next(as_ada: Any, study: Study)
     assert f"Where annotators and {judge.name} differ" in between.content.decode()
 
 
-def test_a_blind_decision_sees_letters_and_no_judge_and_is_kept_as_blind(as_ada: Any, study: Study) -> None:
+def test_a_blind_decision_sees_letters_and_no_judge_and_is_kept_as_blind(as_ada, study: Study) -> None:
     open_rows = as_ada.get(reverse("annotation:disagreements", args=[study.uid]), {"blind": "1"})
     names = {one.name for row in open_rows.context["rows"] for one in row[1].said}
     assert names <= {"A", "B", "C"}
@@ -161,7 +161,7 @@ def test_a_blind_decision_sees_letters_and_no_judge_and_is_kept_as_blind(as_ada:
     assert not CoverageAdjudication.objects.get(is_current=True).was_blind, "names were shown by then"
 
 
-def test_a_form_that_is_delivered_again_also_late_stores_its_decision_once(as_ada: Any, study: Study) -> None:
+def test_a_form_that_is_delivered_again_also_late_stores_its_decision_once(as_ada, study: Study) -> None:
     summary, insight = first(study)
     item = reverse("annotation:dispute", args=[study.uid, summary.uid, insight.uid])
 
@@ -191,7 +191,7 @@ def test_letters_are_drawn_anew_for_each_item_and_stay(study: Study) -> None:
 
 
 def test_the_queue_takes_the_same_queries_whatever_the_size(
-    ada: Any, as_ada: Any, study: Study, django_assert_max_num_queries: Any
+    ada, as_ada, study: Study, django_assert_max_num_queries
 ) -> None:
     with django_assert_max_num_queries(24):
         as_ada.get(reverse("annotation:disagreements", args=[study.uid]))
@@ -200,21 +200,19 @@ def test_the_queue_takes_the_same_queries_whatever_the_size(
         as_ada.get(reverse("annotation:disagreements", args=[larger.uid]))
 
 
-def test_the_queue_of_a_study_of_several_researchers_opens(as_ada: Any, eve: Any, study: Study) -> None:
+def test_the_queue_of_a_study_of_several_researchers_opens(as_ada, eve, study: Study) -> None:
     study.researchers.add(eve)
     assert study.researchers.count() == 2
     assert as_ada.get(reverse("annotation:disagreements", args=[study.uid])).status_code == 200
 
 
-def test_an_item_of_no_study_is_not_there_for_an_admin_either(as_eve: Any, study: Study) -> None:
+def test_an_item_of_no_study_is_not_there_for_an_admin_either(as_eve, study: Study) -> None:
     other = make_summaries(n=2, dataset="strange")[0]
     missing = reverse("annotation:dispute", args=[study.uid, other.uid, other.subtopic.insights.first().uid])
     assert as_eve.get(missing).status_code == 404
 
 
-def test_the_gold_set_is_downloaded_and_can_be_taken_in(
-    ada: Any, as_ada: Any, study: Study, now: Any, tmp_path: Any
-) -> None:
+def test_the_gold_set_is_downloaded_and_can_be_taken_in(ada, as_ada, study: Study, now, tmp_path) -> None:
     decide(study, ada, now, note="Because, “so”.")
     answer = as_ada.get(reverse("annotation:adjudicated", args=[study.uid, "csv"]))
     text = b"".join(answer.streaming_content).decode()

@@ -58,11 +58,11 @@ def bring_in(format_name: str, path: Path) -> dict[str, Any]:
     return json_of("import_dataset", format_name, path)
 
 
-def leaderboard(judge: str) -> Any:
+def leaderboard(judge: str):
     return json_of("report", "leaderboard", "--judge", judge)
 
 
-def rounded(rows: Any) -> Any:
+def rounded(rows):
     """Sums in another order differ in the last digit."""
     return [
         {name: round(value, 9) if isinstance(value, float) else value for name, value in row.items()}
@@ -179,7 +179,7 @@ def test_an_export_holds_the_texts_of_the_haystack_only(files: dict[str, Path], 
     assert topic_of(Haystack.objects.get()) == summhay.parse(files["summhay"])
 
 
-def test_pages_show_both_texts(forwards: dict[str, Any], as_eve: Any) -> None:
+def test_pages_show_both_texts(forwards: dict[str, Any], as_eve) -> None:
     subtopic = Subtopic.objects.get(number=1)
     page = as_eve.get(reverse("benchmarks:subtopic-detail", args=[subtopic.uid])).text
     assert page.count("annotated text") == 2

@@ -22,15 +22,15 @@ BENCHMARK = "summhay-eval-benchmark"
 ENTRY: dict[str, Any] = json.loads(eval_benchmark.EXAMPLE)[0]
 
 
-def entry(**changes: Any) -> dict[str, Any]:
+def entry(**changes) -> dict[str, Any]:
     return copy.deepcopy(ENTRY) | changes
 
 
-def parsed(*entries: dict[str, Any], problems: Problems | None = None) -> Any:
+def parsed(*entries: dict[str, Any], problems: Problems | None = None):
     return eval_benchmark.parse(io.BytesIO(json.dumps(entries).encode()), problems=problems)
 
 
-def refusal(*entries: Any) -> str:
+def refusal(*entries) -> str:
     with pytest.raises(ImportFailed) as failed:
         parsed(*entries)
     return str(failed.value)
@@ -42,7 +42,7 @@ def write(folder: Path, *entries: dict[str, Any], name: str = "benchmark.json") 
     return path
 
 
-def run(*args: Any) -> tuple[int, Any]:
+def run(*args) -> tuple[int, Any]:
     return told_by("import_dataset", BENCHMARK, *args)
 
 
@@ -60,7 +60,7 @@ def test_links_of_people_count_from_0_and_those_of_judges_from_1() -> None:
 @pytest.mark.parametrize(
     ("given", "lines"), [("NA", ()), (None, ()), (1, (1,)), ([1, 2], (1, 2)), ("[2]", (2,)), ([], ())]
 )
-def test_a_judge_names_lines_in_many_ways(given: Any, lines: tuple[int, ...]) -> None:
+def test_a_judge_names_lines_in_many_ways(given, lines: tuple[int, ...]) -> None:
     said = {"insight_id": "costs-1", "coverage": "FULL_COVERAGE", "bullet_id": given}
     assert parsed(entry(predictions_x=[said]))[0].predictions["x"][0].lines == lines
 
@@ -138,7 +138,7 @@ def test_the_example_becomes_a_study_with_labels_and_a_judge(tmp_path: Path) -> 
 
 @pytest.mark.django_db
 @pytest.mark.parametrize(("named", "names_one"), [("7", True), ("NA", False), ([[1]], False), ({"a": []}, False)])
-def test_a_label_names_one_line_or_none_whatever_stands_there(tmp_path: Path, named: Any, names_one: bool) -> None:
+def test_a_label_names_one_line_or_none_whatever_stands_there(tmp_path: Path, named, names_one: bool) -> None:
     label = {"insight_id": "costs-1", "coverage": "fully_covered", "candidate_id": named}
     assert run(write(tmp_path, entry(annotation=[label])))[0] == 0
     assert coverage_table(CoverageLabel.objects.all()).is_single[:, 0].tolist() == [names_one]
@@ -195,7 +195,7 @@ def test_a_haystack_known_by_its_file_is_used(tmp_path: Path) -> None:
 
 
 @pytest.mark.django_db
-def test_a_dataset_needs_a_plain_name_and_a_researcher_an_account(tmp_path: Path, ada: Any) -> None:
+def test_a_dataset_needs_a_plain_name_and_a_researcher_an_account(tmp_path: Path, ada) -> None:
     path = write(tmp_path, ENTRY)
     assert "dataset: expected letters" in run(path, "--dataset", "two words")[1]["errors"][0]["message"]
     with pytest.raises(CommandError, match="no account “nobody”"):

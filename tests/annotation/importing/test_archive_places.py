@@ -260,7 +260,7 @@ def test_labels_that_changed_since_stay_as_they_are_and_the_report_says_so(tmp_p
     assert imported(path, "--name", "As it was")["into"] == [{"title": "As it was", "is_new": True}]
 
 
-def test_the_study_of_somebody_else_is_named_as_such(tmp_path: Path, ada: Any, login: Any) -> None:
+def test_the_study_of_somebody_else_is_named_as_such(tmp_path: Path, ada, login) -> None:
     study = open_study("verification")
     study.researchers.set([ada])
     path = archived(study, tmp_path)
@@ -279,7 +279,7 @@ def test_labels_never_join_a_study_that_has_people_of_its_own(tmp_path: Path) ->
     assert rows_of() == before
 
 
-def test_the_preview_says_into_which_study(tmp_path: Path, ada: Any, as_ada: Any) -> None:
+def test_the_preview_says_into_which_study(tmp_path: Path, ada, as_ada) -> None:
     study = open_study("linking")
     study.researchers.add(ada)
     path = archived(study, tmp_path)
@@ -289,7 +289,7 @@ def test_the_preview_says_into_which_study(tmp_path: Path, ada: Any, as_ada: Any
     assert f"Study: {study.name} (here already, nothing changes)" in out
 
 
-def sent(client: Any, path: Path, **options: str) -> str:
+def sent(client, path: Path, **options: str) -> str:
     """The page that previews an archive, without marks."""
     with path.open("rb") as file:
         data = {"format": "archive", "file": file, **options}

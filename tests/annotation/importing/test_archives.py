@@ -51,7 +51,7 @@ PEOPLE = ("--error-rate", "ann=0.05", "--error-rate", "bob=0.2", "--careless", "
 POINTS = ("percent", "randolph", "fleiss", "ac1", "alpha_nominal", "alpha_ordinal", "correlation")
 
 
-def run(*args: Any) -> str:
+def run(*args) -> str:
     out = io.StringIO()
     call_command(*map(str, args), stdout=out, stderr=out)
     return out.getvalue()
@@ -71,7 +71,7 @@ def fresh() -> None:
     assert not Study.objects.exists()
 
 
-def imported(path: Path, *args: Any) -> dict[str, Any]:
+def imported(path: Path, *args) -> dict[str, Any]:
     return json.loads(run("import_dataset", "archive", path, "--json", *args).partition("\n")[2])
 
 
@@ -260,9 +260,7 @@ def test_an_archive_without_items_comes_back_as_labels_made_elsewhere(tmp_path: 
     assert all(same(figures(back.name, task), before[task]) for task in tasks)
 
 
-def test_writing_comes_back_with_texts_at_every_mark_and_the_same_curves(
-    ada: Any, ben: Any, tmp_path: Path
-) -> None:
+def test_writing_comes_back_with_texts_at_every_mark_and_the_same_curves(ada, ben, tmp_path: Path) -> None:
     topic = write_topic(tmp_path, topic_json())
     run("import_dataset", "summhay", topic)
     study = make_writing_study(haystack=Haystack.objects.get(), researcher=ada, annotators=[ben])
@@ -387,7 +385,7 @@ NOBODY = b"annotator,joined_at,left_at\r\n"
         },
     ],
 )
-def test_what_is_no_archive_is_refused(tmp_path: Path, content: Any) -> None:
+def test_what_is_no_archive_is_refused(tmp_path: Path, content) -> None:
     path = tmp_path / "other.zip"
     if isinstance(content, bytes):
         path.write_bytes(content)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -38,7 +37,7 @@ def shown(client: Client, job: ImportJob) -> str:
     return client.get(reverse("benchmarks:import-job", args=[job.uid])).content.decode()
 
 
-def test_plain_labels_are_checked_then_a_study_of_whoever_sent_them(ada: Any, as_ada: Any) -> None:
+def test_plain_labels_are_checked_then_a_study_of_whoever_sent_them(ada, as_ada) -> None:
     job = send(as_ada, ROWS, study="Elsewhere", categories="bad,good")
     assert (job.state, job.report["created"], Study.objects.count()) == ("checked", {"labels": 2}, 0)
     page = confirmed(as_ada, job)
@@ -50,13 +49,13 @@ def test_plain_labels_are_checked_then_a_study_of_whoever_sent_them(ada: Any, as
     assert "nothing is new" in shown(as_ada, again)
 
 
-def test_the_ending_of_the_sent_name_says_that_lines_are_json(as_ada: Any) -> None:
+def test_the_ending_of_the_sent_name_says_that_lines_are_json(as_ada) -> None:
     line = json.dumps({"annotator": "a", "item": "1", "label": "x"}).encode()
     confirmed(as_ada, send(as_ada, line, "labels.jsonl", study="Lines", categories="x"))
     assert ExternalLabel.objects.get().label == "x"
 
 
-def test_a_bad_row_is_named_and_nothing_is_kept(as_ada: Any) -> None:
+def test_a_bad_row_is_named_and_nothing_is_kept(as_ada) -> None:
     job = send(as_ada, ROWS + b"b,1,good\nc,2,\n,3,good\n", study="Elsewhere")
     page = shown(as_ada, job)
     assert job.state == "failed"
@@ -66,9 +65,7 @@ def test_a_bad_row_is_named_and_nothing_is_kept(as_ada: Any) -> None:
     assert not Study.objects.exists()
 
 
-def test_annotated_summaries_come_in_by_the_worker_too(
-    ada: Any, as_ada: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_annotated_summaries_come_in_by_the_worker_too(ada, as_ada, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(jobs, "INLINE_BYTES", 10)
     job = send(as_ada, eval_benchmark.EXAMPLE.encode(), "benchmark.json", **BENCHMARK, dataset="harbours")
     assert job.state == "uploaded"
@@ -85,7 +82,7 @@ def test_annotated_summaries_come_in_by_the_worker_too(
     [(ROWS, {"study": "Elsewhere"}), (eval_benchmark.EXAMPLE.encode(), {**BENCHMARK, "dataset": "harbours"})],
 )
 def test_nobody_adds_to_the_study_of_somebody_else(
-    data: bytes, fields: dict[str, str], as_ada: Any, as_eve: Any, login: Login
+    data: bytes, fields: dict[str, str], as_ada, as_eve, login: Login
 ) -> None:
     confirmed(as_ada, send(as_ada, data, **fields))
     other = login(make_user("flo", "researcher"))
@@ -95,7 +92,7 @@ def test_nobody_adds_to_the_study_of_somebody_else(
     assert "nothing is new" in shown(as_eve, send(as_eve, data, **fields))
 
 
-def test_what_was_imported_for_all_stays_everybody_s(as_ada: Any) -> None:
+def test_what_was_imported_for_all_stays_everybody_s(as_ada) -> None:
     study = Study.objects.create(
         name="harbours: published labels", kind="linking", state="closed", created_at="2026-01-01T00:00Z"
     )

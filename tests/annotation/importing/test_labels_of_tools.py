@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.test import Client
@@ -33,7 +32,7 @@ def upload(client: Client, data: bytes = STUDIO, name: str = "export.json", **fi
     return send(client, data, name, format="tool-labels", **{"study": "Points", **fields})
 
 
-def choose(client: Client, job: ImportJob, **fields: str) -> Any:
+def choose(client: Client, job: ImportJob, **fields: str):
     columns = {"item": "data.point", "annotator": "annotator", "label": "value"}
     return client.post(reverse("benchmarks:import-mapping", args=[job.uid]), columns | fields)
 
@@ -42,7 +41,7 @@ def labels() -> set[tuple[str, str, str, str]]:
     return set(ExternalLabel.objects.values_list("annotator__label", "item", "task", "label"))
 
 
-def test_a_file_is_shown_mapped_and_imported_and_the_next_one_needs_no_click(as_ada: Any) -> None:
+def test_a_file_is_shown_mapped_and_imported_and_the_next_one_needs_no_click(as_ada) -> None:
     job = upload(as_ada)
     assert (job.state, [name for name, _ in job.report["look"]["questions"]]) == (
         "checked", ["importance", "supported"],
@@ -60,14 +59,14 @@ def test_a_file_is_shown_mapped_and_imported_and_the_next_one_needs_no_click(as_
     assert ExternalLabel.objects.filter(study__name="More").count() == 3
 
 
-def test_what_was_shown_is_imported_whatever_is_remembered_meanwhile(as_ada: Any) -> None:
+def test_what_was_shown_is_imported_whatever_is_remembered_meanwhile(as_ada) -> None:
     job = upload(as_ada)
     choose(as_ada, upload(as_ada, study="Other"), name="Points", **TWO)
     confirmed(as_ada, job)
     assert {task for _who, _item, task, _label in labels()} == {"importance", "supported"}
 
 
-def test_a_remembered_mapping_is_its_makers_and_its_groups(ada: Any, as_ada: Any, login: Login) -> None:
+def test_a_remembered_mapping_is_its_makers_and_its_groups(ada, as_ada, login: Login) -> None:
     mate, stranger = make_user("mia", "researcher"), make_user("sam", "researcher")
     group = grouping.make_group(name="Lab", by=ada, now=timezone.now())
     grouping.set_members(group=group, members=[ada, mate], by=ada, now=timezone.now())
@@ -80,9 +79,7 @@ def test_a_remembered_mapping_is_its_makers_and_its_groups(ada: Any, as_ada: Any
     assert upload(login(mate), study="y").report["look"]["name"] == ""
 
 
-def test_only_its_maker_forgets_a_mapping_and_the_file_is_still_read_so(
-    ada: Any, as_ada: Any, login: Login
-) -> None:
+def test_only_its_maker_forgets_a_mapping_and_the_file_is_still_read_so(ada, as_ada, login: Login) -> None:
     mate = make_user("mia", "researcher")
     group = grouping.make_group(name="Lab", by=ada, now=timezone.now())
     grouping.set_members(group=group, members=[ada, mate], by=ada, now=timezone.now())
@@ -101,7 +98,7 @@ def test_only_its_maker_forgets_a_mapping_and_the_file_is_still_read_so(
     assert as_ada.post(reverse("benchmarks:import-forget", args=[job.uid])).status_code == 404
 
 
-def test_a_mapping_of_a_file_that_is_imported_is_forgotten_too(as_ada: Any) -> None:
+def test_a_mapping_of_a_file_that_is_imported_is_forgotten_too(as_ada) -> None:
     job = upload(as_ada)
     choose(as_ada, job, name="Points", **TWO)
     confirmed(as_ada, job)
@@ -110,13 +107,13 @@ def test_a_mapping_of_a_file_that_is_imported_is_forgotten_too(as_ada: Any) -> N
     assert (job.state, ImportMapping.objects.count()) == ("done", 0)
 
 
-def test_a_wrong_value_of_an_annotation_is_one_sentence(as_ada: Any) -> None:
+def test_a_wrong_value_of_an_annotation_is_one_sentence(as_ada) -> None:
     broken = STUDIO.replace(b'"was_cancelled": true', b'"was_cancelled": "yes"')
     [error] = upload(as_ada, broken).report["errors"]
     assert error["message"] == "[3].annotations[0].was_cancelled: expected true or false, got the text “yes”."
 
 
-def test_a_file_that_failed_by_its_mapping_waits_to_be_read_otherwise(as_ada: Any) -> None:
+def test_a_file_that_failed_by_its_mapping_waits_to_be_read_otherwise(as_ada) -> None:
     twice = b"rater,unit,verdict\nkim,1,good\nkim,2,bad\n"
     job = upload(as_ada, twice, "made.csv")
     assert job.state == "failed"
@@ -132,18 +129,18 @@ def test_a_file_that_failed_by_its_mapping_waits_to_be_read_otherwise(as_ada: An
     assert labels() == {("kim", "1", "", "good"), ("kim", "2", "", "bad")}
 
 
-def test_a_failed_file_that_waits_is_forgotten_after_a_week(as_ada: Any) -> None:
+def test_a_failed_file_that_waits_is_forgotten_after_a_week(as_ada) -> None:
     upload(as_ada, b"rater,unit,verdict\nkim,1,good\nkim,2,bad\n", "made.csv")
     assert jobs.forget_unconfirmed(now=timezone.now()) == 0
     assert jobs.forget_unconfirmed(now=timezone.now() + timedelta(days=8)) == 1
 
 
-def test_another_persons_file_cannot_be_mapped(as_ada: Any, login: Login) -> None:
+def test_another_persons_file_cannot_be_mapped(as_ada, login: Login) -> None:
     job = upload(as_ada)
     assert choose(login(make_user("sam", "researcher")), job, **TWO).status_code == 404
 
 
-def test_texts_of_a_file_are_texts_on_the_page(as_ada: Any) -> None:
+def test_texts_of_a_file_are_texts_on_the_page(as_ada) -> None:
     evil = "<script>alert(1)</script>"
     line = {"instance_id": evil, "user_id": evil, "labels": {evil[:40]: {evil: "x"}}}
     page = shown(as_ada, upload(as_ada, json.dumps(line).encode(), "potato.jsonl"))
@@ -152,14 +149,14 @@ def test_texts_of_a_file_are_texts_on_the_page(as_ada: Any) -> None:
 
 
 @pytest.mark.parametrize("data", [b"", b"\xff\xfe[\x00", b"[" * 99_999, b'{"qid": 1, "nuggets": {}}', b"null"])
-def test_what_no_tool_writes_is_a_sentence(data: bytes, as_ada: Any) -> None:
+def test_what_no_tool_writes_is_a_sentence(data: bytes, as_ada) -> None:
     job = upload(as_ada, data + b" ", "x.json")
     assert job.state == "failed"
     assert "crash" not in job.report
     assert "Nothing was imported" in shown(as_ada, job)
 
 
-def test_suggestions_are_a_judge_beside_people(as_ada: Any) -> None:
+def test_suggestions_are_a_judge_beside_people(as_ada) -> None:
     job = upload(as_ada)
     choose(as_ada, job, **TWO)
     confirmed(as_ada, job)
@@ -189,7 +186,7 @@ def test_files_of_several_people_hold_the_same_predictions(tmp_path: Path) -> No
     assert list(said) == [("owl", 1, "x"), ("owl", 2, "y"), ("owl", 3, "z")]
 
 
-def test_a_judge_stands_beside_people_on_the_page_of_agreement(as_ada: Any) -> None:
+def test_a_judge_stands_beside_people_on_the_page_of_agreement(as_ada) -> None:
     records = [
         {
             "id": f"r{n}", "fields": {"text": "t"},
@@ -204,7 +201,7 @@ def test_a_judge_stands_beside_people_on_the_page_of_agreement(as_ada: Any) -> N
     assert "tiny-judge" in page.content.decode()
 
 
-def test_assignments_on_summaries_of_this_site_are_verdicts(ada: Any, tmp_path: Path) -> None:
+def test_assignments_on_summaries_of_this_site_are_verdicts(ada, tmp_path: Path) -> None:
     make_labelled_study(summaries=make_summaries(n=2), people=(), judges=())
     lines = []
     for summary in Summary.objects.select_related("subtopic", "system"):

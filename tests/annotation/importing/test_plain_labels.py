@@ -100,7 +100,7 @@ def test_two_tasks_on_the_same_items_live_side_by_side(tmp_path: Path) -> None:
     assert report("agreement", "--study", "Elsewhere", "--task", "two")["n_items"] == 2
 
 
-def test_ratings_made_elsewhere_are_tasks_of_one_study(tmp_path: Path, as_ada: Any) -> None:
+def test_ratings_made_elsewhere_are_tasks_of_one_study(tmp_path: Path, as_ada) -> None:
     rows = [
         f"{who},s{item},{value},{aspect}"
         for aspect, values in (("overall", "45 22 33"), ("coherence", "31 12 54"))
@@ -159,9 +159,7 @@ def test_an_export_of_this_site_comes_back_with_its_links(tmp_path: Path, kind: 
     assert not back.filter(breaks_rule=True).exists()
 
 
-def test_labels_on_texts_of_another_research_group_are_refused_by_the_check(
-    tmp_path: Path, eve: Any, now: Any
-) -> None:
+def test_labels_on_texts_of_another_research_group_are_refused_by_the_check(tmp_path: Path, eve, now) -> None:
     study = make_labelled_study(summaries=make_summaries(n=2), judges=())
     path = write(tmp_path, "".join(csv_lines(tuple(files.COLUMNS), files.spaced(files.label_rows(study)))))
     assert run(path, "--study", "Back", "--dry-run")[0] == 0
@@ -200,7 +198,7 @@ def test_a_linked_line_must_be_a_line_of_the_summary(tmp_path: Path) -> None:
     assert found["errors"][0]["message"] == "row 2.links: expected lines 1 to 4 of the summary, got 9."
 
 
-def test_the_study_goes_to_a_researcher_with_an_account(tmp_path: Path, ada: Any) -> None:
+def test_the_study_goes_to_a_researcher_with_an_account(tmp_path: Path, ada) -> None:
     run(write(tmp_path, ROWS), "--study", "Elsewhere", "--researcher", "ada")
     assert list(Study.objects.get().researchers.all()) == [ada]
     with pytest.raises(CommandError, match="no account “nobody”"):

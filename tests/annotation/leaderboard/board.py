@@ -33,16 +33,16 @@ class Reader:
     def __init__(self, client: Client) -> None:
         self.client = client
 
-    def get(self, tail: str = "", query: Any = None) -> Any:
+    def get(self, tail: str = "", query=None):
         return self.client.get(PAGE + tail, query)
 
     def html(self, tail: str = "") -> str:
         return flat(self.get(tail).text)
 
-    def board(self, tail: str = "") -> Any:
+    def board(self, tail: str = ""):
         return self.get(tail).context["board"]
 
-    def sheet(self, tail: str = "") -> Any:
+    def sheet(self, tail: str = ""):
         return self.get(tail).context["sheet"]
 
     def rows(self, tail: str = "") -> dict[str, Any]:
@@ -53,19 +53,19 @@ class Reader:
         return self.get(name).getvalue().decode()
 
 
-def report(name: str, *arguments: str) -> Any:
+def report(name: str, *arguments: str):
     return json_of("report", name, *arguments)
 
 
 def written(
-    person: Any,
+    person,
     study: Study,
     text: str,
     *,
     now: datetime,
     ceiling: float = 1.0,
-    subtopic: Any = None,
-    **fields: Any,
+    subtopic=None,
+    **fields,
 ) -> Session:
     """A session of 25 minutes whose first text is FIRST, by default on the first subtopic."""
     task = make_assignment(annotator=person, study=study, subtopic=subtopic)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from django.test import Client
 
@@ -33,6 +31,6 @@ def people(_people: None, db: None) -> Study:
 
 
 @pytest.fixture
-def reader(as_ada: Any) -> Reader:
+def reader(as_ada) -> Reader:
     """The researcher of these studies."""
     return Reader(as_ada)

@@ -68,7 +68,7 @@ def test_rows_of_other_subtopics_are_blocks_of_their_own(people: Study, reader: 
 
 
 def test_with_two_haystacks_the_answer_takes_rows_that_share_subtopics(
-    people: Study, ada: Any, ben: Any, reader: Reader, now: datetime
+    people: Study, ada, ben, reader: Reader, now: datetime
 ) -> None:
     written(ben, people, BOTH, subtopic=people.writing_plan.subtopics.get(number=2), now=now)
     judge_all(now=now)
@@ -232,9 +232,7 @@ def test_the_page_asks_little_of_the_database(people: Study, reader: Reader) -> 
     assert cost_of(reader.client, PAGE) <= 20
 
 
-def test_ratings_of_people_and_models_stand_on_the_board(
-    people: Study, ada: Any, ben: Any, dot: Any, reader: Reader
-) -> None:
+def test_ratings_of_people_and_models_stand_on_the_board(people: Study, ada, ben, dot, reader: Reader) -> None:
     herons = list(Summary.objects.filter(system__summarizer="heron").order_by("pk"))
     own = list(Summary.objects.filter(origin="session", snapshots__kind="final").distinct())
     study = make_rating_study(annotators=[dot], summaries=[*herons, *own], researcher=ada)

@@ -6,7 +6,6 @@ import csv
 import io
 import re
 from datetime import datetime
-from typing import Any
 
 import pytest
 from django.core.management import CommandError
@@ -169,7 +168,7 @@ def test_two_rows_are_compared_insight_by_insight(people: Study, reader: Reader)
 
 
 def test_files_of_a_comparison_have_the_differences_of_the_board(
-    people: Study, reader: Reader, ben: Any, cleo: Any, now: datetime
+    people: Study, reader: Reader, ben, cleo, now: datetime
 ) -> None:
     more = make_haystack(key="pier", title="Piers", golds=[[[1, 2, 3], [2, 3, 4]]] * 4)
     people.writing_plan.subtopics.add(*more.subtopics.all())
@@ -193,12 +192,12 @@ def test_files_of_a_comparison_have_the_differences_of_the_board(
         assert filed == [stat.value, stat.low, stat.high, stat.n_items]
 
 
-def test_sessions_of_other_researchers_studies_are_not_counted(people: Study, login: Any) -> None:
+def test_sessions_of_other_researchers_studies_are_not_counted(people: Study, login) -> None:
     assert login(make_user("finn", "researcher")).get(PAGE).context["board"].people is None
 
 
 def test_a_new_verdict_or_exclusion_changes_what_is_kept(
-    people: Study, ada: Any, reader: Reader, now: datetime
+    people: Study, ada, reader: Reader, now: datetime
 ) -> None:
     before = reader.board().people.row.n_summaries
     session = Session.objects.filter(assignment__study=people).first()

@@ -152,7 +152,7 @@ def test_an_unknown_judge_or_haystack_is_refused_by_name() -> None:
         report("leaderboard", "--judge", "nobody")
 
 
-def test_without_gold_documents_nobody_leads(tmp_path: Path, as_ada: Any) -> None:
+def test_without_gold_documents_nobody_leads(tmp_path: Path, as_ada) -> None:
     load(write_topic(tmp_path, topic_json()))
     Insight.objects.update(gold_documents=[])
     page = as_ada.get("/leaderboard/")
@@ -161,7 +161,7 @@ def test_without_gold_documents_nobody_leads(tmp_path: Path, as_ada: Any) -> Non
     assert "leads with" not in page.text
 
 
-def test_a_system_of_the_generators_family_is_marked(tmp_path: Path, as_ada: Any) -> None:
+def test_a_system_of_the_generators_family_is_marked(tmp_path: Path, as_ada) -> None:
     load(write_topic(tmp_path, topic_json()))
     mark = "family of the generator"
     assert mark not in as_ada.get(PAGE).content.decode()
@@ -249,9 +249,9 @@ def test_human_minutes_are_read_at_the_marks_of_each_session(
     every: tuple[int, int],
     of_wren: int,
     of_heron: int,
-    ada: Any,
-    ben: Any,
-    cleo: Any,
+    ada,
+    ben,
+    cleo,
     reader: Reader,
     now: datetime,
 ) -> None:
@@ -264,9 +264,7 @@ def test_human_minutes_are_read_at_the_marks_of_each_session(
     assert minutes == {"wren": pytest.approx(of_wren), "heron": pytest.approx(of_heron)}
 
 
-def test_people_with_other_documents_have_rows_of_their_own(
-    ada: Any, ben: Any, cleo: Any, reader: Reader, now: datetime
-) -> None:
+def test_people_with_other_documents_have_rows_of_their_own(ada, ben, cleo, reader: Reader, now: datetime) -> None:
     dora = make_user("dora", "annotator")
     study = make_writing_study(haystack=make_haystack(), researcher=ada, annotators=[ben, cleo, dora])
     for person, config in ((ben, {}), (cleo, {"setting": "full"}), (dora, {"setting": "full", "retriever": ""})):

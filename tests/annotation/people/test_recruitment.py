@@ -30,11 +30,11 @@ BACK = "https://app.prolific.com/submissions/complete?cc=C0DE-42"
 
 
 @pytest.fixture
-def study(ada: Any) -> Study:
+def study(ada) -> Study:
     return make_linking_study(researcher=ada)
 
 
-def make_link(study: Study, *, by: Any = None, now: datetime, **fields: Any) -> RecruitmentLink:
+def make_link(study: Study, *, by=None, now: datetime, **fields) -> RecruitmentLink:
     values = {"panel": "prolific", "id_parameter": "PROLIFIC_PID", "max_places": 3, "completion_code": CODE}
     link = links.create_link(study=study, values=links.LinkValues(**{**values, **fields}), by=by, now=now)
     links.set_open(link=link, is_open=True, by=by, now=now)
@@ -42,7 +42,7 @@ def make_link(study: Study, *, by: Any = None, now: datetime, **fields: Any) -> 
 
 
 @pytest.fixture
-def link(study: Study, ada: Any, now: datetime) -> RecruitmentLink:
+def link(study: Study, ada, now: datetime) -> RecruitmentLink:
     return make_link(study, by=ada, now=now, max_tasks=2, return_url=BACK)
 
 
@@ -52,7 +52,7 @@ def address(link: RecruitmentLink, pid: str = PID, **more: str) -> str:
 
 
 def test_a_participant_joins_with_tasks_and_a_pseudonymous_account(
-    link: RecruitmentLink, client: Client, ada: Any, eve: Any
+    link: RecruitmentLink, client: Client, ada, eve
 ) -> None:
     assert client.get(address(link)).status_code == 200
     assert not Participant.objects.exists(), "looking makes nothing"
@@ -126,7 +126,7 @@ def test_who_logs_out_gets_back_and_one_browser_takes_part_under_one_id(
 
 
 def test_the_same_person_joins_a_second_study_with_the_same_account(
-    link: RecruitmentLink, ada: Any, client: Client, now: datetime
+    link: RecruitmentLink, ada, client: Client, now: datetime
 ) -> None:
     client.post(address(link))
     second = make_writing_study(
@@ -182,9 +182,7 @@ def test_too_many_at_once_wait(link: RecruitmentLink, monkeypatch: pytest.Monkey
     assert refused.headers["Retry-After"] == "60"
 
 
-def test_somebody_with_an_account_of_their_own_does_not_join(
-    link: RecruitmentLink, ben: Any, ada: Any, login: Any
-) -> None:
+def test_somebody_with_an_account_of_their_own_does_not_join(link: RecruitmentLink, ben, ada, login) -> None:
     for person in (ben, ada):
         assert login(person).post(address(link)).status_code == 409
     assert not Participant.objects.exists()
@@ -192,7 +190,7 @@ def test_somebody_with_an_account_of_their_own_does_not_join(
 
 @pytest.mark.every_database
 def test_a_promoted_or_switched_off_account_is_not_opened_by_its_cookie(
-    link: RecruitmentLink, client: Client, eve: Any, now: datetime
+    link: RecruitmentLink, client: Client, eve, now: datetime
 ) -> None:
     client.post(address(link))
     user = User.objects.get(is_recruited=True)
@@ -203,7 +201,7 @@ def test_a_promoted_or_switched_off_account_is_not_opened_by_its_cookie(
 
 
 def test_the_code_comes_when_all_tasks_are_done_and_the_list_is_for_paying(
-    link: RecruitmentLink, client: Client, as_ada: Any, now: datetime
+    link: RecruitmentLink, client: Client, as_ada, now: datetime
 ) -> None:
     client.post(address(link, STUDY_ID="s1", SESSION_ID="t1"))
     annotator = annotator_of(User.objects.get(is_recruited=True))
@@ -238,7 +236,7 @@ def test_the_code_comes_when_all_tasks_are_done_and_the_list_is_for_paying(
 
 
 def test_ids_are_seen_by_researchers_of_the_study_only_and_go_with_the_person(
-    link: RecruitmentLink, client: Client, as_ada: Any, eve: Any, login: Any, now: datetime
+    link: RecruitmentLink, client: Client, as_ada, eve, login, now: datetime
 ) -> None:
     client.post(address(link))
     at = reverse("annotation:recruitment-file", args=[link.study.uid, link.uid])
@@ -252,7 +250,7 @@ def test_ids_are_seen_by_researchers_of_the_study_only_and_go_with_the_person(
     assert b"5f1e" not in as_ada.get(at).getvalue()
 
 
-def test_a_researcher_makes_opens_and_closes_a_link(study: Study, as_ada: Any) -> None:
+def test_a_researcher_makes_opens_and_closes_a_link(study: Study, as_ada) -> None:
     at = reverse("annotation:recruitment", args=[study.uid])
     form = {"panel": "prolific", "max_places": "5", "max_tasks": "2", "completion_code": "X"}
     for bad in ("http://x.test/", "javascript:alert(1)", "//x.test"):
@@ -270,7 +268,7 @@ def test_a_researcher_makes_opens_and_closes_a_link(study: Study, as_ada: Any) -
     assert Client().get(address(link)).status_code == 410
 
 
-def test_a_study_with_an_open_link_opens_without_annotators(ada: Any, now: datetime) -> None:
+def test_a_study_with_an_open_link_opens_without_annotators(ada, now: datetime) -> None:
     label, writing = (
         make_linking_study(researcher=ada, state="draft"),
         make_writing_study(researcher=ada, haystack=make_haystack(key="second", title="Second"), state="draft"),
@@ -284,7 +282,7 @@ def test_a_study_with_an_open_link_opens_without_annotators(ada: Any, now: datet
 
 
 def test_a_participant_gets_no_more_than_the_link_said_after_it_is_closed(
-    client: Client, ada: Any, ben: Any, now: datetime
+    client: Client, ada, ben, now: datetime
 ) -> None:
     study = make_linking_study(researcher=ada, people_per_item=2)
     link = make_link(study, by=ada, now=now, max_tasks=2)
@@ -298,7 +296,7 @@ def test_a_participant_gets_no_more_than_the_link_said_after_it_is_closed(
 
 
 def test_people_of_a_panel_are_offered_to_no_study_but_those_that_they_joined(
-    link: RecruitmentLink, client: Client, ada: Any, as_ada: Any, ben: Any, now: datetime
+    link: RecruitmentLink, client: Client, ada, as_ada, ben, now: datetime
 ) -> None:
     client.post(address(link))
     person = Participant.objects.get().annotator

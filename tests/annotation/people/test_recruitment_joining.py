@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
-from typing import Any
 
 import pytest
 import time_machine
@@ -28,12 +27,12 @@ PROLIFIC = "[0-9a-f]{24}"
 
 
 @pytest.fixture
-def study(ada: Any) -> Study:
+def study(ada) -> Study:
     return make_linking_study(researcher=ada)
 
 
 @pytest.fixture
-def link(study: Study, ada: Any, now: datetime) -> RecruitmentLink:
+def link(study: Study, ada, now: datetime) -> RecruitmentLink:
     return make_link(study, by=ada, now=now, max_tasks=1, id_pattern=PROLIFIC, **CODES)
 
 
@@ -91,7 +90,7 @@ def test_two_who_joined_before_under_ids_that_differ_in_case_stay_two(study: Stu
 
 
 @pytest.mark.every_database
-def test_a_list_of_ids_lets_nobody_else_join(link: RecruitmentLink, as_ada: Any) -> None:
+def test_a_list_of_ids_lets_nobody_else_join(link: RecruitmentLink, as_ada) -> None:
     form = {"panel": "prolific", "max_places": "3", "max_tasks": "1", "completion_code": "X", "id_form": "panel"}
     refused = as_ada.post(at(link, "link"), {**form, "allowed_ids": f"{PID}\nFAKE0"})
     assert refused.status_code == 422
@@ -132,7 +131,7 @@ def test_few_join_from_one_network_and_its_address_is_stored_nowhere(link: Recru
     assert not JoinedFrom.objects.exists()
 
 
-def _studies(ada: Any, ben: Any) -> list[Study]:
+def _studies(ada, ben) -> list[Study]:
     """A study of each kind with a task for one person."""
     return [
         make_linking_study(researcher=ada, haystack=make_haystack(key="linked", title="Linked")),
@@ -144,7 +143,7 @@ def _studies(ada: Any, ben: Any) -> list[Study]:
 
 
 def test_every_kind_of_study_tells_people_before_they_join_that_no_task_is_left(
-    ada: Any, as_ada: Any, ben: Any, now: datetime
+    ada, as_ada, ben, now: datetime
 ) -> None:
     for study in _studies(ada, ben):
         link = make_link(study, by=ada, now=now, max_tasks=100, max_places=100)
@@ -163,7 +162,7 @@ def test_every_kind_of_study_tells_people_before_they_join_that_no_task_is_left(
     assert not Participant.objects.filter(panel_id="late").exists()
 
 
-def test_who_finds_no_task_gets_the_code_for_that_and_is_in_the_list(link: RecruitmentLink, as_ada: Any) -> None:
+def test_who_finds_no_task_gets_the_code_for_that_and_is_in_the_list(link: RecruitmentLink, as_ada) -> None:
     LabelTask.objects.all().delete()
     link.study.label_items.all().delete()
     client = Client()
@@ -200,7 +199,7 @@ def test_who_finds_no_place_gets_that_code_too_and_may_come_when_there_is_one(li
     assert not TurnedAway.objects.exists()
 
 
-def test_a_researcher_reads_for_how_many_there_are_tasks(link: RecruitmentLink, as_ada: Any) -> None:
+def test_a_researcher_reads_for_how_many_there_are_tasks(link: RecruitmentLink, as_ada) -> None:
     RecruitmentLink.objects.update(max_places=20)  # four summaries for one person each
     page = words(as_ada.get(at(link)))
     assert "There are tasks for 4 more people only" in page
@@ -221,7 +220,7 @@ def test_a_researcher_reads_for_how_many_there_are_tasks(link: RecruitmentLink, 
     ],
 )
 def test_the_form_of_ids_is_that_of_the_panel_or_what_a_researcher_says(
-    panel: str, id_form: str, pattern: str, stored: str, study: Study, as_ada: Any
+    panel: str, id_form: str, pattern: str, stored: str, study: Study, as_ada
 ) -> None:
     form = {"panel": panel, "max_places": "5", "completion_code": "X"}
     as_ada.post(
@@ -237,7 +236,7 @@ def test_the_form_of_ids_is_that_of_the_panel_or_what_a_researcher_says(
     "pattern",
     ["", "(a+)+", "a*", "[a-z]+", "[z-a]", "a{5,2}", "[^a]", "x{1,9}y{1,9}z{1,9}", "a|b", ".{24}", "a{24"],
 )
-def test_patterns_that_could_be_slow_or_mean_nothing_are_refused(pattern: str, study: Study, as_ada: Any) -> None:
+def test_patterns_that_could_be_slow_or_mean_nothing_are_refused(pattern: str, study: Study, as_ada) -> None:
     with pytest.raises(BadPattern):
         check_pattern(pattern)
     form = {
@@ -250,7 +249,7 @@ def test_patterns_that_could_be_slow_or_mean_nothing_are_refused(pattern: str, s
     assert as_ada.post(reverse("annotation:recruitment", args=[study.uid]), form).status_code == 422
 
 
-def test_codes_that_cannot_be_told_apart_are_refused(study: Study, as_ada: Any) -> None:
+def test_codes_that_cannot_be_told_apart_are_refused(study: Study, as_ada) -> None:
     place = reverse("annotation:recruitment", args=[study.uid])
     form = {"panel": "prolific", "max_places": "5", "completion_code": "X"}
     for more in ({"no_consent_code": "X"}, {"failed_checks_code": "Y"}, {"min_checks_percent": "50"}):
@@ -260,7 +259,7 @@ def test_codes_that_cannot_be_told_apart_are_refused(study: Study, as_ada: Any) 
     assert (link.no_consent_code, link.failed_checks_code, link.min_done_percent) == ("Y", "Z", 100)
 
 
-def test_a_link_can_be_changed_and_keeps_its_address(link: RecruitmentLink, as_ada: Any) -> None:
+def test_a_link_can_be_changed_and_keeps_its_address(link: RecruitmentLink, as_ada) -> None:
     assert f'value="{CODES["completion_code"]}"' in as_ada.get(at(link, "link")).content.decode()
     form = {
         "panel": "mturk",

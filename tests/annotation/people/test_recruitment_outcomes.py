@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 from datetime import datetime, timedelta
-from typing import Any
 
 import pytest
 import time_machine
@@ -43,12 +42,12 @@ CODES = {
 
 
 @pytest.fixture
-def study(ada: Any) -> Study:
+def study(ada) -> Study:
     return make_linking_study(researcher=ada)
 
 
 @pytest.fixture
-def link(study: Study, ada: Any, now: datetime) -> RecruitmentLink:
+def link(study: Study, ada, now: datetime) -> RecruitmentLink:
     return make_link(study, by=ada, now=now, max_tasks=4, **CODES)
 
 
@@ -103,11 +102,11 @@ def at(link: RecruitmentLink, name: str = "", *more: int) -> str:
     return reverse(f"annotation:recruitment-{name}", args=[link.study.uid, link.uid, *more])
 
 
-def words(response: Any) -> str:
+def words(response) -> str:
     return " ".join(response.content.decode().split())
 
 
-def shown(response: Any) -> tuple[str, str]:
+def shown(response) -> tuple[str, str]:
     """The outcome on a page, and the code that it gives."""
     text = response.content.decode()
     outcome = text.partition('data-outcome="')[2].partition('"')[0]
@@ -122,7 +121,7 @@ def paid(link: RecruitmentLink, client: Client) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(client.get(at(link, "file")).getvalue().decode())))
 
 
-def test_who_skips_tasks_gets_no_completion_code_until_they_are_done(link: RecruitmentLink, as_ada: Any) -> None:
+def test_who_skips_tasks_gets_no_completion_code_until_they_are_done(link: RecruitmentLink, as_ada) -> None:
     client = join(link)
     agree()
     finish(skipping=3)
@@ -188,7 +187,7 @@ def test_what_was_completed_stays_so_whatever_comes_after(link: RecruitmentLink)
     assert shown(client.get("/work/")) == ("completed", DONE)
 
 
-def test_who_does_not_agree_gets_the_code_for_that_and_frees_the_place(link: RecruitmentLink, as_ada: Any) -> None:
+def test_who_does_not_agree_gets_the_code_for_that_and_frees_the_place(link: RecruitmentLink, as_ada) -> None:
     RecruitmentLink.objects.update(max_places=1)
     client = join(link, SESSION_ID="t1")
     assert "I do not agree" in words(client.get("/work/consent/"))
@@ -238,7 +237,7 @@ def test_who_withdraws_in_the_middle_keeps_what_was_done_and_gets_the_code_of_no
     assert [row.pk for row in LabelTask.objects.all()] == [task.pk]
 
 
-def test_annotators_of_their_own_are_not_asked_to_decline(as_ben: Any, now: datetime) -> None:
+def test_annotators_of_their_own_are_not_asked_to_decline(as_ben, now: datetime) -> None:
     consent.ensure_default_consent(now=now)
     assert "I do not agree" not in words(as_ben.get("/work/consent/"))
     assert as_ben.post("/work/consent/decline/").status_code == 302
@@ -247,7 +246,7 @@ def test_annotators_of_their_own_are_not_asked_to_decline(as_ben: Any, now: date
 @pytest.mark.every_database
 @pytest.mark.parametrize(("n_right", "outcome"), [(1, "failed_checks"), (2, "completed")])
 def test_who_fails_the_checks_gets_the_code_for_that(
-    n_right: int, outcome: str, ada: Any, as_ada: Any, now: datetime
+    n_right: int, outcome: str, ada, as_ada, now: datetime
 ) -> None:
     study = make_verification_study(questions=make_questions(2), n_control=0, researcher=ada)
     last = study.label_items.order_by("pk").last()
@@ -272,7 +271,7 @@ def test_who_fails_the_checks_gets_the_code_for_that(
 
 
 def test_researchers_see_how_it_ended_and_get_the_submissions_to_approve(
-    link: RecruitmentLink, as_ada: Any, monkeypatch: pytest.MonkeyPatch
+    link: RecruitmentLink, as_ada, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     RecruitmentLink.objects.update(max_tasks=1)
     monkeypatch.setattr(pages, "IN_A_BATCH", 2)
@@ -289,7 +288,7 @@ def test_researchers_see_how_it_ended_and_get_the_submissions_to_approve(
     assert as_ada.get(at(link, "approval", 2)).status_code == 404
 
 
-def test_a_place_of_somebody_who_did_nothing_is_freed(link: RecruitmentLink, as_ada: Any) -> None:
+def test_a_place_of_somebody_who_did_nothing_is_freed(link: RecruitmentLink, as_ada) -> None:
     RecruitmentLink.objects.update(max_places=1)
     gone = join(link)
     assert Client().get(address(link, "b" * 24)).status_code == 410
@@ -301,7 +300,7 @@ def test_a_place_of_somebody_who_did_nothing_is_freed(link: RecruitmentLink, as_
     assert "1 of 1 taken" in words(as_ada.get(at(link)))
 
 
-def test_what_was_done_in_a_freed_place_stays(link: RecruitmentLink, as_ada: Any) -> None:
+def test_what_was_done_in_a_freed_place_stays(link: RecruitmentLink, as_ada) -> None:
     join(link)
     do_one()
     as_ada.post(at(link, "people"), {"place": PID})
@@ -310,7 +309,7 @@ def test_what_was_done_in_a_freed_place_stays(link: RecruitmentLink, as_ada: Any
 
 
 def test_who_lost_the_place_after_one_task_and_finds_none_to_do_has_not_completed(
-    link: RecruitmentLink, as_ada: Any
+    link: RecruitmentLink, as_ada
 ) -> None:
     first = join(link)
     agree()
@@ -328,7 +327,7 @@ def test_who_lost_the_place_after_one_task_and_finds_none_to_do_has_not_complete
 
 
 def test_freeing_a_place_pauses_the_clock_and_the_link_leads_back_to_the_begun_text(
-    ada: Any, as_ada: Any, now: datetime
+    ada, as_ada, now: datetime
 ) -> None:
     link = make_link(make_writing_study(researcher=ada), by=ada, now=now, max_tasks=1)
     client = join(link)
@@ -347,14 +346,14 @@ def test_freeing_a_place_pauses_the_clock_and_the_link_leads_back_to_the_begun_t
     assert outcome_of() == "working"
 
 
-def test_the_place_of_somebody_who_completed_is_not_freed(link: RecruitmentLink, as_ada: Any) -> None:
+def test_the_place_of_somebody_who_completed_is_not_freed(link: RecruitmentLink, as_ada) -> None:
     join(link)
     finish()
     as_ada.post(at(link, "people"), {"place": PID})
     assert outcome_of() == "completed"
 
 
-def test_places_where_nothing_was_done_for_a_day_are_freed_together(link: RecruitmentLink, as_ada: Any) -> None:
+def test_places_where_nothing_was_done_for_a_day_are_freed_together(link: RecruitmentLink, as_ada) -> None:
     RecruitmentLink.objects.update(max_tasks=1)
     with time_machine.travel(datetime.now().astimezone() - timedelta(days=2)):
         join(link, "a" * 24)
@@ -368,7 +367,7 @@ def test_places_where_nothing_was_done_for_a_day_are_freed_together(link: Recrui
     assert [outcome_of(letter * 24) for letter in "abc"] == ["freed", "working", "working"]
 
 
-def test_the_ids_of_an_erased_person_go_from_every_list(link: RecruitmentLink, eve: Any, now: datetime) -> None:
+def test_the_ids_of_an_erased_person_go_from_every_list(link: RecruitmentLink, eve, now: datetime) -> None:
     join(link)
     link.allowed_ids.create(panel_key=PID)
     link.turned_away.create(panel_id=PID, panel_key=PID, at=now)
@@ -379,7 +378,7 @@ def test_the_ids_of_an_erased_person_go_from_every_list(link: RecruitmentLink, e
 
 @pytest.mark.parametrize("is_answered", [False, True])
 def test_who_submits_the_last_summary_reads_the_code_on_the_page_that_follows(
-    ada: Any, now: datetime, *, is_answered: bool
+    ada, now: datetime, *, is_answered: bool
 ) -> None:
     link = make_link(make_writing_study(researcher=ada), by=ada, now=now, max_tasks=1)
     client = join(link)
@@ -395,7 +394,7 @@ def test_who_submits_the_last_summary_reads_the_code_on_the_page_that_follows(
     assert "site-copy" in page.content.decode()
 
 
-def test_withdrawing_pauses_a_clock_that_runs_and_the_contact_stays(ada: Any, now: datetime) -> None:
+def test_withdrawing_pauses_a_clock_that_runs_and_the_contact_stays(ada, now: datetime) -> None:
     link = make_link(make_writing_study(researcher=ada), by=ada, now=now, max_tasks=1)
     client = join(link)
     session = begin_text(link)
@@ -408,7 +407,7 @@ def test_withdrawing_pauses_a_clock_that_runs_and_the_contact_stays(ada: Any, no
         assert link.study.contact in contact, name
 
 
-def test_a_study_that_pays_nothing_says_so_and_promises_no_pay(ada: Any, now: datetime) -> None:
+def test_a_study_that_pays_nothing_says_so_and_promises_no_pay(ada, now: datetime) -> None:
     link = make_link(
         make_writing_study(researcher=ada, study_fields={"hourly_rate": 0}), by=ada, now=now, max_tasks=1
     )

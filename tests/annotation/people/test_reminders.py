@@ -7,7 +7,6 @@ import threading
 from collections.abc import Iterator
 from datetime import datetime, timedelta
 from email import message_from_bytes
-from typing import Any
 
 import pytest
 from django.core import mail
@@ -55,7 +54,7 @@ class MailHandler(socketserver.StreamRequestHandler):
 
 
 @pytest.fixture
-def mail_server(settings: Any) -> Iterator[list[bytes]]:
+def mail_server(settings) -> Iterator[list[bytes]]:
     """A mail server of our own, and the site set to it; gives the mails that it got."""
     with socketserver.TCPServer(("127.0.0.1", 0), MailHandler) as server:
         server.mails = []
@@ -69,7 +68,7 @@ def mail_server(settings: Any) -> Iterator[list[bytes]]:
 
 
 @pytest.fixture
-def study(ada: Any, ben: Any, settings: Any, now: datetime) -> Study:
+def study(ada, ben, settings, now: datetime) -> Study:
     """Ben has four summaries to link, due in two days; mail goes into memory."""
     settings.EMAIL_IS_SET = True
     made = make_linking_study(annotators=[ben], researcher=ada)
@@ -80,7 +79,7 @@ def study(ada: Any, ben: Any, settings: Any, now: datetime) -> Study:
 
 @pytest.mark.every_database
 def test_a_mail_server_gets_a_friendly_mail_without_a_login(
-    mail_server: list[bytes], study: Study, ben: Any, now: datetime
+    mail_server: list[bytes], study: Study, ben, now: datetime
 ) -> None:
     ben.name, ben.time_zone = "Ben Ó", "Europe/Lisbon"
     ben.save()
@@ -110,7 +109,7 @@ def test_reminders_go_once_three_days_and_once_one_day_before(now: datetime) -> 
     assert not is_due(due, reminded_at=None, now=due)
 
 
-def test_at_most_one_mail_a_day_for_all_studies(study: Study, ben: Any, ada: Any, now: datetime) -> None:
+def test_at_most_one_mail_a_day_for_all_studies(study: Study, ben, ada, now: datetime) -> None:
     assert send_due(now=now) == 1
     other = make_writing_study(
         haystack=make_haystack(key="other", title="Other"), study_fields={"due_at": now + DAY}
@@ -127,7 +126,7 @@ REASONS = ("opted out", "no address", "night", "closed", "left", "done", "withdr
 
 
 @pytest.mark.parametrize("reason", REASONS)
-def test_nobody_is_mailed_without_cause(reason: str, study: Study, ben: Any, settings: Any, now: datetime) -> None:
+def test_nobody_is_mailed_without_cause(reason: str, study: Study, ben, settings, now: datetime) -> None:
     if reason == "opted out":
         Annotator.objects.filter(user=ben).update(wants_reminders=False)
     elif reason == "no address":
@@ -150,7 +149,7 @@ def test_nobody_is_mailed_without_cause(reason: str, study: Study, ben: Any, set
     assert mail.outbox == []
 
 
-def second_account(study: Study, user: Any) -> Any:
+def second_account(study: Study, user):
     """Another annotator with the same address, in capitals, who has a task of the study."""
     other = make_user("benedict", "annotator")
     other.email = user.email.upper()
@@ -162,7 +161,7 @@ def second_account(study: Study, user: Any) -> Any:
     return other
 
 
-def test_two_accounts_of_an_address_get_one_mail_together(study: Study, ben: Any, now: datetime) -> None:
+def test_two_accounts_of_an_address_get_one_mail_together(study: Study, ben, now: datetime) -> None:
     second_account(study, ben)
     assert send_for_study(study=study, now=now) == 1
     assert send_due(now=now + timedelta(hours=1)) == 0
@@ -179,7 +178,7 @@ def test_two_accounts_of_an_address_get_one_mail_together(study: Study, ben: Any
 @pytest.mark.every_database
 @pytest.mark.skipif(connection.vendor == "sqlite", reason="threads share one SQLite connection here")
 @pytest.mark.django_db(transaction=True)
-def test_many_who_ask_at_once_send_one_mail(study: Study, ben: Any, now: datetime) -> None:
+def test_many_who_ask_at_once_send_one_mail(study: Study, ben, now: datetime) -> None:
     second_account(study, ben)
     start = threading.Barrier(6)
 
@@ -207,7 +206,7 @@ def test_a_mail_server_that_takes_a_mail_and_goes_silent_gets_no_second(
     assert len(mail_server) == 1
 
 
-def test_pressing_again_before_a_worker_has_begun_asks_for_nothing(study: Study, as_ada: Any, as_eve: Any) -> None:
+def test_pressing_again_before_a_worker_has_begun_asks_for_nothing(study: Study, as_ada, as_eve) -> None:
     address = reverse("annotation:study-remind", args=[study.uid])
     assert as_ada.post(address).status_code == 302
     for client in (as_ada, as_eve):
@@ -218,7 +217,7 @@ def test_pressing_again_before_a_worker_has_begun_asks_for_nothing(study: Study,
     assert AuditEvent.objects.filter(action="study.remind").count() == 1
 
 
-def test_a_mail_that_fails_is_tried_again(study: Study, ben: Any, settings: Any, now: datetime) -> None:
+def test_a_mail_that_fails_is_tried_again(study: Study, ben, settings, now: datetime) -> None:
     settings.EMAIL_BACKEND, settings.EMAIL_HOST = "django.core.mail.backends.smtp.EmailBackend", "127.0.0.1"
     settings.EMAIL_PORT = 9
     assert send_due(now=now) == 0
@@ -226,7 +225,7 @@ def test_a_mail_that_fails_is_tried_again(study: Study, ben: Any, settings: Any,
 
 
 def test_a_researcher_reminds_the_members_of_a_study(
-    study: Study, ada: Any, as_ada: Any, ben: Any, django_capture_on_commit_callbacks: Any
+    study: Study, ada, as_ada, ben, django_capture_on_commit_callbacks
 ) -> None:
     address = reverse("annotation:study-remind", args=[study.uid])
     assert "1 person gets an email" in as_ada.get(address).content.decode()
@@ -239,9 +238,7 @@ def test_a_researcher_reminds_the_members_of_a_study(
     assert "reminded in the past 24 hours" in as_ada.get(address).content.decode()
 
 
-def test_an_annotator_turns_reminders_off_in_the_profile(
-    ben: Any, as_ben: Any, as_ada: Any, settings: Any
-) -> None:
+def test_an_annotator_turns_reminders_off_in_the_profile(ben, as_ben, as_ada, settings) -> None:
     settings.EMAIL_IS_SET = True
     assert "Email me reminders" in as_ben.get("/profile/").content.decode()
     as_ben.post("/profile/", {"name": "Ben", "time_zone": "UTC"})

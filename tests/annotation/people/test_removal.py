@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Any
 
 import pytest
 from django.apps import apps
@@ -51,7 +50,7 @@ SHARED = "- The pier opens in 2031. [2]"
 
 
 @pytest.fixture
-def written(ben: Any, cleo: Any, ada: Any, now: datetime) -> Study:
+def written(ben, cleo, ada, now: datetime) -> Study:
     """Ben wrote a text alone, and one that cleo wrote too; both are scored, with a model's replies."""
     study = make_writing_study(researcher=ada, annotators=[ben, cleo])
     for person, texts in ((ben, (OWN, SHARED)), (cleo, (SHARED,))):
@@ -91,7 +90,7 @@ def written(ben: Any, cleo: Any, ada: Any, now: datetime) -> Study:
 
 
 @pytest.fixture
-def linked(written: Study, ada: Any, cleo: Any, dot: Any, now: datetime) -> Study:
+def linked(written: Study, ada, cleo, dot, now: datetime) -> Study:
     """Dot labelled both texts, and ada decided on ben's own."""
     texts = Summary.objects.filter(origin="session")
     study = make_linking_study(annotators=[dot], summaries=texts, researcher=ada, name="Their links")
@@ -122,7 +121,7 @@ def linked(written: Study, ada: Any, cleo: Any, dot: Any, now: datetime) -> Stud
     return study
 
 
-def test_the_preview_counts_exactly_what_is_deleted(linked: Study, ben: Any, now: datetime) -> None:
+def test_the_preview_counts_exactly_what_is_deleted(linked: Study, ben, now: datetime) -> None:
     going = going_of(annotator_of(ben))
     assert (len(going.summaries), going.n_shared) == (1, 1)
     assert going.others == (("Dot", 1, 60_000),)
@@ -144,7 +143,7 @@ def test_the_preview_counts_exactly_what_is_deleted(linked: Study, ben: Any, now
 
 
 def test_a_text_that_somebody_else_wrote_stays_and_no_trace_of_the_other(
-    linked: Study, ben: Any, cleo: Any, now: datetime
+    linked: Study, ben, cleo, now: datetime
 ) -> None:
     remove_work(annotator=annotator_of(ben), mode="deleted", by=None, now=now)
     assert list(Summary.objects.filter(origin="session").values_list("text", flat=True)) == [SHARED]
@@ -158,9 +157,7 @@ def test_a_text_that_somebody_else_wrote_stays_and_no_trace_of_the_other(
     assert not JudgeCall.objects.filter(cache_key="0" * 64).exists()
 
 
-def test_figures_and_files_follow_a_deletion(
-    linked: Study, written: Study, ben: Any, dot: Any, now: datetime
-) -> None:
+def test_figures_and_files_follow_a_deletion(linked: Study, written: Study, ben, dot, now: datetime) -> None:
     labels = CoverageLabel.objects.filter(study=linked)
     before = data_version(labels)
     assert removed_from(written) == {}
@@ -179,9 +176,7 @@ def test_figures_and_files_follow_a_deletion(
     assert removed_from(linked)["people"] == 2
 
 
-def test_labels_of_every_kind_go_and_pages_of_the_study_open(
-    ben: Any, cleo: Any, ada: Any, as_ada: Any, now: datetime
-) -> None:
+def test_labels_of_every_kind_go_and_pages_of_the_study_open(ben, cleo, ada, as_ada, now: datetime) -> None:
     study = make_verification_study(annotators=[ben, cleo], researcher=ada, for_all=True)
     say_all(study, ["AA", "AN", "Ax", "DA", "AA", "NN"])
     page = reverse("annotation:study-figures", args=[study.uid])
@@ -204,7 +199,7 @@ def test_labels_of_every_kind_go_and_pages_of_the_study_open(
     assert f"labels, changed ones included: {n_before}" in archive
 
 
-def test_made_anonymous_the_work_stays_without_remarks(written: Study, ben: Any, eve: Any, now: datetime) -> None:
+def test_made_anonymous_the_work_stays_without_remarks(written: Study, ben, eve, now: datetime) -> None:
     session = Session.objects.get(annotator__user=ben)
     removal = erasing.erase(actor=eve, user=ben, now=now)
     session.refresh_from_db()
@@ -215,7 +210,7 @@ def test_made_anonymous_the_work_stays_without_remarks(written: Study, ben: Any,
 
 
 def test_an_older_database_is_cleaned_again_by_the_list_outside_it(
-    written: Study, ben: Any, eve: Any, now: datetime
+    written: Study, ben, eve, now: datetime
 ) -> None:
     annotator, uid = annotator_of(ben), ben.uid
     tombstone = erasing.Tombstone(
@@ -237,7 +232,7 @@ def test_a_database_without_the_tables_of_today_is_named(monkeypatch: pytest.Mon
 
 
 def test_nothing_is_erased_where_the_list_cannot_be_written(
-    written: Study, ben: Any, as_eve: Any, monkeypatch: pytest.MonkeyPatch
+    written: Study, ben, as_eve, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(_tombstone: object) -> None:
         raise OSError(28, "No space left on device")
@@ -263,7 +258,7 @@ def test_every_row_of_an_annotator_goes_or_is_known_to_stay() -> None:
 
 
 def test_the_page_before_erasing_costs_the_same_queries_however_much_goes(
-    linked: Study, ben: Any, cleo: Any, ada: Any, as_eve: Any
+    linked: Study, ben, cleo, ada, as_eve
 ) -> None:
     page = reverse("person-erase", args=[ben.uid])
     few = cost_of(as_eve, page)

@@ -55,25 +55,25 @@ class Preferring(AnswerKind[Preferred]):
     def parse(self, data: QueryDict) -> Preferred:
         return Preferred(data.get("choice", ""))
 
-    def checked(self, task: Any, answer: Preferred) -> Preferred:
+    def checked(self, task, answer: Preferred) -> Preferred:
         if answer.choice not in {"", *CHOICES}:
             raise TaskRefused("invalid", "Choose one of them, or neither.")
         return answer
 
-    def columns(self, task: Any, answer: Preferred) -> dict[str, Any]:
+    def columns(self, task, answer: Preferred) -> dict[str, Any]:
         return {"choice": answer.choice}
 
-    def answer_of(self, row: Any) -> Preferred:
+    def answer_of(self, row) -> Preferred:
         return Preferred() if row is None else Preferred(row.choice)
 
-    def in_words(self, task: Any, answer: Preferred) -> str:
+    def in_words(self, task, answer: Preferred) -> str:
         return answer.choice
 
 
 PREFERRED = Preferring()
 
 
-def make(plan: PreferencePlan, summaries: Sequence[Summary], **values: Any) -> Study:
+def make(plan: PreferencePlan, summaries: Sequence[Summary], **values) -> Study:
     """A study with its tasks: each summary beside the next on its subtopic, since it can be one item only."""
     study = new_study(NAME, plan=plan, **values)
     of_subtopics: dict[int, list[Summary]] = defaultdict(list)
@@ -102,7 +102,7 @@ class SimulatedPreference(Simulated[str]):
     careless = Rates(first=2 / 3, seconds=3)
     rows = ("summary",)
 
-    def make(self, chosen: Chosen, **values: Any) -> Study:
+    def make(self, chosen: Chosen, **values) -> Study:
         summaries = chosen_summaries(chosen.haystacks, chosen.n_items, seed=values["seed"])
         plan = PreferencePlan(people_per_item=chosen.people_per_item)
         return make(plan, summaries, guidelines=default_guidelines(NAME), **values)
@@ -160,7 +160,7 @@ class PreferencesPlan(LabelWorkPlan):
     def answer(self, task: LabelTask, rows: Mapping[str, LabelPart], about: Plain) -> PreferenceLabel:
         return PreferenceLabel(choice=rows[NAME].label, is_complete=True, **about)
 
-    def said(self, work: Any, items: Sequence[LabelItem]) -> Iterator[Verdict]:
+    def said(self, work, items: Sequence[LabelItem]) -> Iterator[Verdict]:
         return iter(())
 
 
@@ -195,10 +195,10 @@ class PreferenceKind(LabelWork):
         ),
     )  # fmt: skip
 
-    def create(self, *, form: Any, by: Any, now: datetime) -> Study:
+    def create(self, *, form, by, now: datetime) -> Study:
         return make(form.plan(), form.cleaned_data["summaries"], by=by, now=now, **form.common())
 
-    def demo_study(self, plan: dict[str, Any], **values: Any) -> Study:
+    def demo_study(self, plan: dict[str, Any], **values) -> Study:
         n, seed = values.pop("n"), values.pop("seed")
         summaries = drawn(values.pop("dataset"), n, seed=seed, user=values["by"])
         return make(PreferencePlan(**plan), summaries, **values)

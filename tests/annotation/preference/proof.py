@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import zipfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.urls import reverse
@@ -20,11 +19,11 @@ from tests.running import json_of, output_of
 pytestmark = pytest.mark.django_db
 
 
-def url(name: str, *args: Any) -> str:
+def url(name: str, *args) -> str:
     return reverse(f"annotation:{name}", args=args)
 
 
-def test_a_kind_is_complete_by_its_folder(as_ada: Any, ben: Any, cleo: Any, login: Any, tmp_path: Path) -> None:
+def test_a_kind_is_complete_by_its_folder(as_ada, ben, cleo, login, tmp_path: Path) -> None:
     subtopic = make_haystack().subtopics.get(number=1)
     summaries = [make_summary(subtopic=subtopic, system=letter) for letter in "abc"]
     data = {"name": "Pairs", "hourly_rate": "30", "currency": "EUR", "people_per_item": "2",
@@ -64,7 +63,7 @@ def test_a_kind_is_complete_by_its_folder(as_ada: Any, ben: Any, cleo: Any, logi
     assert after["questions"]["preference"]["people"]["percent"] == pytest.approx(2 / 3)
 
 
-def test_people_of_the_demo_play_it(ada: Any, ben: Any, cleo: Any) -> None:
+def test_people_of_the_demo_play_it(ada, ben, cleo) -> None:
     haystack = make_haystack()
     for letter in "abcd":
         make_summary(subtopic=haystack.subtopics.get(number=1), system=letter)

@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from datetime import date
 from decimal import Decimal
-from typing import Any
 
 from django.utils import timezone
 
@@ -26,18 +25,18 @@ PER_CALL = Decimal("0.000256")
 """60 tokens at 2 dollars a million, 40 from its cache at 1, and 10 of the answer at 9.6; see `price`."""
 
 
-def make_judge(server: FakeServer, **config: Any) -> Judge:
+def make_judge(server: FakeServer, **config) -> Judge:
     values = {"base_url": server.address, "model": MODEL, **config}
     return versions.ensure_judge(name="sparrow", kind="openai", config=values, now=timezone.now())
 
 
-def price(**fields: Any) -> ModelPrice:
+def price(**fields) -> ModelPrice:
     values = {"base_url": "", "model": MODEL, "valid_from": date(2020, 1, 1), **fields}
     numbers = {"input_per_million": 2, "cached_per_million": 1, "output_per_million": Decimal("9.6")}
     return ModelPrice.objects.create(**{**numbers, **values})
 
 
-def request(judge: Judge, **options: Any) -> JudgeRun:
+def request(judge: Judge, **options) -> JudgeRun:
     return judging.request_run(
         judge=judge,
         subjects=Summary.objects.all(),

@@ -22,12 +22,12 @@ CENT = Decimal("0.01")
 MILLION = 1_000_000
 
 
-def price(**fields: Any) -> ModelPrice:
+def price(**fields) -> ModelPrice:
     values = {"model": MODEL, "valid_from": date(2020, 1, 1), "input_per_million": INPUT}
     return ModelPrice.objects.create(**{**values, "output_per_million": OUTPUT, **fields})
 
 
-def make_judge(server: FakeServer, name: str = "sparrow", **config: Any) -> Judge:
+def make_judge(server: FakeServer, name: str = "sparrow", **config) -> Judge:
     values = {"base_url": server.address, "model": MODEL, "prompt": "Say.", **config}
     return versions.ensure_judge(name=name, kind="openai", config=values, now=timezone.now())
 

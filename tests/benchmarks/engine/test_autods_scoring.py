@@ -37,7 +37,7 @@ def judge(server: FakeServer) -> Judge:
     return versions.ensure_judge(name="sparrow", kind="openai", config=values, now=timezone.now())
 
 
-def run(**options: Any) -> dict[str, Any]:
+def run(**options) -> dict[str, Any]:
     """The counts that the command prints, without the cost."""
     found = said(**options)
     del found["cost"]
@@ -45,7 +45,7 @@ def run(**options: Any) -> dict[str, Any]:
     return found
 
 
-def said(**options: Any) -> dict[str, Any]:
+def said(**options) -> dict[str, Any]:
     out = io.StringIO()
     try:
         call_command("score_key_points", "sparrow", json=True, stdout=out, **options)

@@ -36,11 +36,11 @@ def run(server: FakeServer, subtopic: Subtopic) -> JudgeRun:
     return request(make_judge(server))
 
 
-def write(run: JudgeRun, folder: Path, **options: Any) -> batches.Written:
+def write(run: JudgeRun, folder: Path, **options) -> batches.Written:
     return batches.write(run=run, folder=folder, clock=timezone.now, options=Options(**options))
 
 
-def read(folder: Path, **options: Any) -> batches.Found:
+def read(folder: Path, **options) -> batches.Found:
     return batches.read(folder=folder, clock=timezone.now, **options)
 
 
@@ -52,7 +52,7 @@ def requests_in(folder: Path) -> list[dict[str, Any]]:
     ]
 
 
-def reply(row: dict[str, Any], content: str | None = None, **fields: Any) -> str:
+def reply(row: dict[str, Any], content: str | None = None, **fields) -> str:
     answer = Answer(judged(row["body"]) if content is None else content)
     response = {"status_code": 200, "request_id": "req-1", "body": completion(row["body"], answer)}
     line = {"id": "b-1", "custom_id": row["custom_id"], "response": response, "error": None}
@@ -313,7 +313,7 @@ def interrupted(after: int) -> Callable[..., Any]:
     """Close calls as usual, but be killed at a later part."""
     plain, n = batches._store_part, 0
 
-    def store(*args: Any) -> None:
+    def store(*args) -> None:
         nonlocal n
         n += 1
         if n > after:

@@ -113,7 +113,7 @@ def test_counts_that_are_no_counts_stop_nothing(server: FakeServer, usage: dict[
 def test_an_answer_of_the_server_that_is_nested_without_end_is_asked_a_bounded_number_of_times(
     server: FakeServer, status: int
 ) -> None:
-    nested: Any = []
+    nested = []
     for _ in range(900):  # as deep as this test's own JSON printer goes; parsers are slower by a frame a level
         nested = [nested]
     server.behaviour = lambda n, body: Answer(
@@ -131,7 +131,7 @@ def test_an_answer_of_the_server_that_is_nested_without_end_is_asked_a_bounded_n
     assert (judge.verdicts.count() == 3) is (status == 200)
 
 
-def _error(status: int, nested: Any) -> dict[str, Any] | None:
+def _error(status: int, nested) -> dict[str, Any] | None:
     return None if status == 200 else {"message": "\x00\ud800 no", "code": None, "param": nested}
 
 
@@ -158,7 +158,7 @@ def test_no_transaction_is_open_while_a_reply_is_read(
     seen: list[bool] = []
 
     def watched(real: Callable[..., Any]) -> Callable[..., Any]:
-        def read(*args: Any, **kwargs: Any) -> Any:
+        def read(*args, **kwargs):
             seen.append(connection.in_atomic_block)
             return real(*args, **kwargs)
 
@@ -249,7 +249,7 @@ def test_any_text_gives_an_answer_or_a_problem_that_can_be_stored(text: str) -> 
 @example({"error": {"code": "\x00", "message": [{"loc": ["body", "\ud800"], "msg": "\x00"}]}})
 @example({"error": {"code": "content_filter", "message": "\x00\ud800"}})
 @example({"error": {"failed_generation": "\x00\ud800"}})
-def test_any_answer_of_a_server_is_a_reply_or_a_failure_that_can_be_stored(data: Any) -> None:
+def test_any_answer_of_a_server_is_a_reply_or_a_failure_that_can_be_stored(data) -> None:
     for status in (200, 400, 500):
         assert usable_everywhere(vars(read_body(json.dumps(data).encode(), {}, 1, status=status)))
 
@@ -270,12 +270,12 @@ def test_reading_takes_time_in_proportion_to_the_length(piece: str, monkeypatch:
     given_to_parsers: list[int] = []
     loads, raw_decode = json.loads, json.JSONDecoder.raw_decode
 
-    def counted_loads(text: str) -> Any:
+    def counted_loads(text: str):
         given_to_parsers.append(len(text))
         return loads(text)
 
     class Decoder(json.JSONDecoder):
-        def raw_decode(self, text: str, idx: int = 0) -> Any:
+        def raw_decode(self, text: str, idx: int = 0):
             given_to_parsers.append(len(text))
             return raw_decode(self, text, idx)
 

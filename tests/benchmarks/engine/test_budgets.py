@@ -6,7 +6,6 @@ import threading
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.urls import reverse
@@ -218,7 +217,7 @@ def test_a_budget_that_changes_while_it_runs_holds_from_the_next_request_on(
 
 
 def test_a_budget_below_what_is_spent_or_may_be_is_refused_on_the_page(
-    server: FakeServer, subtopic: Subtopic, as_eve: Any
+    server: FakeServer, subtopic: Subtopic, as_eve
 ) -> None:
     price()
     uneven(subtopic, 2)
@@ -258,7 +257,7 @@ def test_a_budget_below_what_requests_on_their_way_may_cost_is_refused(
 
 
 def test_a_killed_worker_keeps_no_place_at_the_server_and_its_payment_stays_counted(
-    server: FakeServer, subtopic: Subtopic, settings: Any
+    server: FakeServer, subtopic: Subtopic, settings
 ) -> None:
     settings.OPENAI_MAX_IN_FLIGHT = 1
     price()

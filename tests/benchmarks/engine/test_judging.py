@@ -68,10 +68,10 @@ def judged() -> dict[int, int]:
     return found
 
 
-def failing_on(bad: Callable[[Summary], bool], error: BaseException) -> Any:
+def failing_on(bad: Callable[[Summary], bool], error: BaseException):
     real = coverage.judge_summaries
 
-    def judge_summaries(*, judge: Judge, summaries: Sequence[Summary]) -> Any:
+    def judge_summaries(*, judge: Judge, summaries: Sequence[Summary]):
         if any(bad(summary) for summary in summaries):
             raise error
         return real(judge=judge, summaries=summaries)
@@ -177,7 +177,7 @@ def test_two_workers_on_one_run_share_it_and_ask_nothing_twice(
     run, real, asked = request(judge), coverage.judge_summaries, list[int]()
     second_worker = iter([True])
 
-    def judge_summaries(*, judge: Judge, summaries: Sequence[Summary]) -> Any:
+    def judge_summaries(*, judge: Judge, summaries: Sequence[Summary]):
         asked.extend(summary.pk for summary in summaries)
         if next(second_worker, False):
             judging.run_pending(run=JudgeRun.objects.get(pk=run.pk), clock=clock)
@@ -198,7 +198,7 @@ def test_a_slow_worker_that_lost_its_lease_stores_nothing_twice(
     later = NOW + runs.LEASE.length + timedelta(seconds=1)
     first_time = iter([True])
 
-    def judge_summaries(*, judge: Judge, summaries: Sequence[Summary]) -> Any:
+    def judge_summaries(*, judge: Judge, summaries: Sequence[Summary]):
         if next(first_time, False):
             judging.run_pending(run=JudgeRun.objects.get(pk=run.pk), clock=lambda: later)
         return real(judge=judge, summaries=summaries)
@@ -281,7 +281,7 @@ def test_a_run_whose_worker_died_after_the_last_batch_is_closed_by_the_sweep(
 
 
 def test_a_batch_takes_as_many_queries_for_many_summaries_as_for_one(
-    subtopic: Subtopic, judge: Judge, django_assert_num_queries: Any
+    subtopic: Subtopic, judge: Judge, django_assert_num_queries
 ) -> None:
     make_summary(subtopic)
     first, run = CaptureQueriesContext(connection), request(judge)

@@ -24,7 +24,7 @@ def _no_waits(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(servers, "sleep", lambda seconds: None)
 
 
-def asked(haystack: Haystack, server: FakeServer, **more: Any) -> Retrieval:
+def asked(haystack: Haystack, server: FakeServer, **more) -> Retrieval:
     """A rerank model: two requests, one for each subtopic."""
     retriever = make("rerank", {"base_url": server.address, "model": "wren"})
     return retrieving.request(haystack=haystack, retriever=retriever, now=NOW, wake=False, **more)
@@ -68,7 +68,7 @@ def test_a_cancelled_retrieval_sends_nothing_more_and_goes_on_later(server: Fake
     assert server.n_asked == 2  # the first answer was kept
 
 
-def test_cancelling_says_who_did_it_and_only_stops_what_is_at_work(server: FakeServer, ada: Any) -> None:
+def test_cancelling_says_who_did_it_and_only_stops_what_is_at_work(server: FakeServer, ada) -> None:
     row = asked(make_haystack(), server)
     assert retrieving.cancel(row=row, by=ada, now=NOW)
     assert not retrieving.cancel(row=row, by=ada, now=NOW)

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -38,7 +37,7 @@ versions.ensure_judge(name="sparrow", kind="openai", now=timezone.now(),
 
 
 @pytest.fixture
-def manage(tmp_path: Path) -> Any:
+def manage(tmp_path: Path):
     def start(*args: str, address: str = "") -> subprocess.Popen[str]:
         env = {**os.environ, "DATA_DIR": str(tmp_path), "DATABASE_URL": f"sqlite:///{tmp_path}/db.sqlite3"}
         env |= {"OPENAI_BASE_URLS": address or "http://127.0.0.1:9/v1", "PYTHONPATH": str(ROOT)}
@@ -57,7 +56,7 @@ def _run(process: subprocess.Popen[str]) -> str:
 
 
 def test_killing_the_worker_repeats_at_most_the_requests_in_flight(
-    manage: Any, tmp_path: Path, empty_database: Path
+    manage, tmp_path: Path, empty_database: Path
 ) -> None:
     shutil.copy(empty_database, tmp_path)
     with serving(delay_s=0.1) as server:

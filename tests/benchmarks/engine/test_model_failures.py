@@ -267,7 +267,7 @@ def test_a_server_that_is_slower_than_the_limit_is_not_waited_for(server: FakeSe
 
 
 def test_an_address_that_is_not_on_the_list_is_never_asked(
-    server: FakeServer, subtopic: Subtopic, settings: Any
+    server: FakeServer, subtopic: Subtopic, settings
 ) -> None:
     make_summary(subtopic=subtopic, text=SAID)
     judge = make_judge(server)

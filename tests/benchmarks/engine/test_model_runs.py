@@ -158,7 +158,7 @@ def test_an_item_that_breaks_the_claim_it_came_with_is_found_alone(
     made = [make_summary(subtopic=subtopic, text=f"{SAID} {number}", system=f"s{number}") for number in range(5)]
     ask = TASKS["coverage"].questions
 
-    def questions(*, items: list[JudgeRunItem], **values: Any) -> Any:
+    def questions(*, items: list[JudgeRunItem], **values):
         if any(item.summary_id == made[3].pk for item in items):
             raise RuntimeError("this summary cannot be asked about")
         return ask(items=items, **values)
@@ -173,9 +173,7 @@ def test_an_item_that_breaks_the_claim_it_came_with_is_found_alone(
     assert server.n_asked == 12
 
 
-def test_all_workers_together_keep_the_limit_of_a_server(
-    server: FakeServer, subtopic: Subtopic, settings: Any
-) -> None:
+def test_all_workers_together_keep_the_limit_of_a_server(server: FakeServer, subtopic: Subtopic, settings) -> None:
     settings.OPENAI_MAX_IN_FLIGHT = 3
     for n in range(4):
         make_summary(subtopic=subtopic, text=f"- Remark {n}.", system=f"s{n}")
@@ -253,7 +251,7 @@ def test_a_run_that_is_cancelled_in_the_middle_keeps_what_it_has(server: FakeSer
     run = request(judge, concurrency=2)
     real = ledger.close
 
-    def cancel_after_some(**kwargs: Any) -> None:
+    def cancel_after_some(**kwargs) -> None:
         real(**kwargs)
         if server.n_asked >= 6:
             runs.cancel_run(run=run, now=timezone.now())
@@ -276,7 +274,7 @@ def test_an_interrupted_worker_leaves_nothing_held(server: FakeServer, subtopic:
     run = request(judge, concurrency=2)
     with pytest.MonkeyPatch.context() as patch:
 
-        def interrupt(**kwargs: Any) -> None:
+        def interrupt(**kwargs) -> None:
             raise KeyboardInterrupt
 
         patch.setattr(ledger, "close", interrupt)

@@ -47,12 +47,12 @@ PASTED = (
 NEWS = '[N_articles] reports on "[TOPIC]."\n[ARTICLES]\nGive the [N_insights] main points on "[SUBTOPIC]".'
 
 
-def heron(server: FakeServer, **values: Any) -> Judge:
+def heron(server: FakeServer, **values) -> Judge:
     config = SummarizerConfig.from_mapping({"base_url": server.address, "model": MODEL, **values})
     return versions.save_summarizer(name="heron", config=config, note="", by=None, now=timezone.now())
 
 
-def summarize(*arguments: str) -> Any:
+def summarize(*arguments: str):
     return json_of("summarize", "--system", "heron", *arguments)
 
 

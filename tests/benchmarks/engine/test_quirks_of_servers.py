@@ -45,11 +45,11 @@ class Quirk:
     is_long: bool = False
 
 
-def body(value: Any, status: int = 200) -> Answer:
+def body(value, status: int = 200) -> Answer:
     return Answer(raw=json.dumps(value).encode(), status=status)
 
 
-def choice(asked: dict[str, Any], **fields: Any) -> Answer:
+def choice(asked: dict[str, Any], **fields) -> Answer:
     """A chat completion with other fields in its choice."""
     return body({**completion(asked, Answer()), "choices": [{"index": 0, **fields}]})
 
@@ -273,7 +273,7 @@ def test_a_summarizer(server: FakeServer, subtopic: Subtopic, quirk: Quirk) -> N
         assert text.text == Summary.objects.get().text == judged(server.bodies[-1])
 
 
-def writing(server: FakeServer, subtopic: Subtopic, **values: Any) -> JudgeRun:
+def writing(server: FakeServer, subtopic: Subtopic, **values) -> JudgeRun:
     """A run that writes one summary of all documents."""
     config = SummarizerConfig.from_mapping(
         {"base_url": server.address, "model": MODEL, "bullets": "free", **values}

@@ -45,7 +45,7 @@ def summary() -> Summary:
     return make_summary(subtopic=make_haystack().subtopics.get(number=1))
 
 
-def run(*args: str) -> Any:
+def run(*args: str):
     return json_of("run_judge", "sparrow", "--task", "ratings", *args)
 
 
@@ -138,7 +138,7 @@ def test_a_summary_without_documents_is_not_asked_about(
 
 
 def test_a_study_is_rated_from_its_page_after_an_estimate(
-    server: FakeServer, judge: Judge, ada: Any, as_ada: Any, ben: Any
+    server: FakeServer, judge: Judge, ada, as_ada, ben
 ) -> None:
     study = make_rating_study(annotators=[ben], researcher=ada)
     ModelPrice.objects.create(

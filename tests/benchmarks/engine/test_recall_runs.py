@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import Any
 
 import pytest
 from django.utils import timezone
@@ -38,12 +37,12 @@ def response(db: None) -> Response:
     return make_response("alpha", system="heron", n_points=2, text=SAID)
 
 
-def make_judge(server: FakeServer, **config: Any) -> Judge:
+def make_judge(server: FakeServer, **config) -> Judge:
     values = {"base_url": server.address, "model": MODEL, **config}
     return versions.ensure_judge(name="sparrow", kind="openai", config=values, now=timezone.now())
 
 
-def request(judge: Judge, task: str, **options: Any) -> JudgeRun:
+def request(judge: Judge, task: str, **options) -> JudgeRun:
     return judging.request_run(
         judge=judge,
         task=task,

@@ -62,7 +62,7 @@ def make_questions(n: int = 2, *, dataset: str = "ferry") -> list[Question]:
     return found
 
 
-def summarizer(server: FakeServer, name: str = "heron", **values: Any) -> Judge:
+def summarizer(server: FakeServer, name: str = "heron", **values) -> Judge:
     config = SummarizerConfig.from_mapping({"base_url": server.address, "model": MODEL, **values})
     return versions.save_summarizer(name=name, config=config, note="", by=None, now=timezone.now())
 
@@ -72,7 +72,7 @@ def asked(judge: Judge, questions: list[Question], condition: str = "full") -> d
     return {"judge": judge, "subjects": questions, "shown": shown, "now": timezone.now()}
 
 
-def run(judge: Judge, questions: list[Question], condition: str = "full", **options: Any) -> JudgeRun:
+def run(judge: Judge, questions: list[Question], condition: str = "full", **options) -> JudgeRun:
     plan = asked(judge, questions, condition)
     found = judging.request_run(
         judge=judge, task="responses", subjects=summarizing.drafted(**plan), reason="test", now=timezone.now(),
@@ -87,7 +87,7 @@ def work(one: JudgeRun) -> None:
     one.refresh_from_db()
 
 
-def command(*arguments: str) -> Any:
+def command(*arguments: str):
     return json_of("summarize", *arguments, "--dataset", "ferry")
 
 
@@ -181,7 +181,7 @@ def test_snippets_are_made_document_by_document_and_a_kill_asks_nothing_twice(
     one = run(judge, questions, "snippets", concurrency=1)
     original = sending.Sending._store
 
-    def killed(self: Any, done: Any) -> None:
+    def killed(self, done) -> None:
         original(self, done)
         raise KeyboardInterrupt
 
@@ -226,7 +226,7 @@ def test_snippets_are_those_of_the_first_model_for_all_unless_its_own_are_asked_
     assert server.n_asked == 6  # its documents; the same response is never paid twice
 
 
-def test_what_is_no_response_is_counted_and_never_paid_twice(server: FakeServer, as_ada: Any) -> None:
+def test_what_is_no_response_is_counted_and_never_paid_twice(server: FakeServer, as_ada) -> None:
     make_questions(4)
     bad = {1: Answer(" "), 2: Answer(refusal="I will not."), 3: Answer("It leav", finish_reason="length")}
     server.behaviour = lambda number, body: bad.get(number, Answer("Fine."))

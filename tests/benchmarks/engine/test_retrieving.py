@@ -6,7 +6,6 @@ import json
 from datetime import timedelta
 from io import StringIO
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
@@ -24,18 +23,18 @@ from tests.makers import make_haystack
 pytestmark = pytest.mark.django_db
 
 
-def clock() -> Any:
+def clock():
     return NOW
 
 
-def run(haystack: Haystack, name: str, **settings: Any) -> tuple[Retrieval, int | None]:
+def run(haystack: Haystack, name: str, **settings) -> tuple[Retrieval, int | None]:
     row = retrieving.request(haystack=haystack, retriever=make(name, settings), now=NOW, wake=False)
     n_computed = retrieving.advance(uid=row.uid, clock=clock)
     row.refresh_from_db()
     return row, n_computed
 
 
-def command(*args: str) -> Any:
+def command(*args: str):
     out = StringIO()
     call_command("retrieve", *args, stdout=out)
     return json.loads(out.getvalue()) if "--json" in args else out.getvalue()
@@ -111,7 +110,7 @@ def test_what_goes_wrong_is_said_and_can_be_tried_again(
 ) -> None:
     haystack = make_haystack()
 
-    def fail(*args: Any) -> Any:
+    def fail(*args):
         raise error
 
     with monkeypatch.context() as patch:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Any
 
 import pytest
 from django.apps import apps
@@ -17,7 +16,7 @@ from benchmarks.retrieval.registry import make
 from tests.makers import make_haystack
 
 pytestmark = pytest.mark.django_db
-STEP: Any = import_module("benchmarks.migrations.0002_release_0_3_0")
+STEP = import_module("benchmarks.migrations.0002_release_0_3_0")
 EARLIER = "609c279f1505"
 
 

@@ -26,7 +26,7 @@ pytestmark = pytest.mark.django_db
 
 
 @pytest.fixture
-def run(monkeypatch: Any) -> JudgeRun:
+def run(monkeypatch) -> JudgeRun:
     """A run of three summaries, judged one at a time."""
     monkeypatch.setattr(judging, "BATCH", 1)
     subtopic = Subtopic.objects.get(haystack=make_haystack(), number=1)
@@ -45,7 +45,7 @@ def test_a_run_stops_when_its_time_is_up_and_goes_on_where_it_was(run: JudgeRun)
     assert run.state == JudgeRun.State.DONE
 
 
-def test_a_task_whose_time_is_up_sends_its_message_again(run: JudgeRun, monkeypatch: Any) -> None:
+def test_a_task_whose_time_is_up_sends_its_message_again(run: JudgeRun, monkeypatch) -> None:
     sent: list[Any] = []
     monkeypatch.setattr(tasks.run_offline, "apply_async", lambda args, **_: sent.append(args))
     tasks.run_offline(str(run.uid))
@@ -56,7 +56,7 @@ def test_a_task_whose_time_is_up_sends_its_message_again(run: JudgeRun, monkeypa
     assert sent == [(str(again.uid),)]
 
 
-def test_a_sweep_has_a_run_taken_up_by_the_queue_of_its_judge(run: JudgeRun, monkeypatch: Any) -> None:
+def test_a_sweep_has_a_run_taken_up_by_the_queue_of_its_judge(run: JudgeRun, monkeypatch) -> None:
     sent: list[Any] = []
     for task in (tasks.run_offline, tasks.run_judge):
         monkeypatch.setattr(task, "apply_async", lambda args, task=task, **kw: sent.append((task.name, args, kw)))
@@ -75,7 +75,7 @@ def test_long_work_has_queues_of_its_own_and_every_queue_is_declared() -> None:
     assert queue_of["annotation.tasks.settle_due"] == settings.SHORT
 
 
-def test_texts_are_checked_for_a_slice_of_time_only(monkeypatch: Any) -> None:
+def test_texts_are_checked_for_a_slice_of_time_only(monkeypatch) -> None:
     n_looks: list[int] = []
     monkeypatch.setattr(annotation_tasks, "SLICE", timedelta(milliseconds=30))
     for name in ("check_copying", "check_late_copying", "check_growth"):
@@ -102,7 +102,7 @@ def test_a_row_without_the_name_of_its_worker_is_free_before_and_after_its_lease
     assert rows.filter(lease.free(NOW)).exists()
 
 
-def test_a_worker_that_ended_is_known_and_forgotten_after_a_day(settings: Any, tmp_path: Path) -> None:
+def test_a_worker_that_ended_is_known_and_forgotten_after_a_day(settings, tmp_path: Path) -> None:
     settings.DATA_DIR = tmp_path
     folder = tmp_path / "workers"
     folder.mkdir()
@@ -120,7 +120,7 @@ TASK = "benchmarks.tasks.resume_runs"
 
 
 @pytest.fixture
-def sent(monkeypatch: Any) -> list[str]:
+def sent(monkeypatch) -> list[str]:
     messages: list[str] = []
     monkeypatch.setattr(tasks.resume_runs, "delay", lambda: messages.append(TASK))
     return messages
@@ -144,7 +144,7 @@ def test_what_is_rolled_back_sends_nothing(sent: list[str]) -> None:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_a_broker_that_is_down_is_no_error(monkeypatch: Any, caplog: Any) -> None:
+def test_a_broker_that_is_down_is_no_error(monkeypatch, caplog) -> None:
     def refuse() -> None:
         raise ConnectionError("nobody there")
 

@@ -42,12 +42,12 @@ def haystack(db: None) -> Haystack:
     return make_haystack()
 
 
-def summarizer(server: FakeServer, name: str = "heron", **values: Any) -> Judge:
+def summarizer(server: FakeServer, name: str = "heron", **values) -> Judge:
     config = SummarizerConfig.from_mapping({"base_url": server.address, "model": MODEL, **values})
     return versions.save_summarizer(name=name, config=config, note="", by=None, now=timezone.now())
 
 
-def run(judge: Judge, haystack: Haystack, source: Source | None = None, **options: Any) -> JudgeRun:
+def run(judge: Judge, haystack: Haystack, source: Source | None = None, **options) -> JudgeRun:
     subtopics = list(haystack.subtopics.select_related("haystack"))
     found = judging.request_run(
         judge=judge,
@@ -68,7 +68,7 @@ def work(one: JudgeRun) -> None:
     one.refresh_from_db()
 
 
-def summarize(*arguments: str) -> Any:
+def summarize(*arguments: str):
     return json_of("summarize", *arguments)
 
 
@@ -126,7 +126,7 @@ def test_a_model_gets_documents_and_query_and_is_asked_once(server: FakeServer, 
     assert not Judge.objects.filter(name="heron").exists()
 
 
-def test_what_is_no_summary_is_kept_counted_and_never_asked_again(server: FakeServer, as_ada: Any) -> None:
+def test_what_is_no_summary_is_kept_counted_and_never_asked_again(server: FakeServer, as_ada) -> None:
     make_haystack(golds=tuple(((1, 2), (3,)) for _ in range(5)))
     bad = {
         1: Answer("%$ garbage, and no bullet"),
@@ -177,7 +177,7 @@ def test_blocks_are_summarized_then_their_notes_and_a_kill_between_asks_nothing_
     assert estimate.n_paid == 0  # it is queued already
     original = sending.Sending._store
 
-    def killed(self: Any, done: Any) -> None:
+    def killed(self, done) -> None:
         original(self, done)
         if DraftText.objects.count() == 2:
             raise KeyboardInterrupt

@@ -114,7 +114,7 @@ def summaries(db: None) -> list[Summary]:
     return [make_summary(subtopic=subtopic, text=f"- Remark {n}.", system=f"s{n}") for n in range(3)]
 
 
-def request(judge: Judge, summaries: Sequence[Summary], by: Any = None) -> JudgeRun:
+def request(judge: Judge, summaries: Sequence[Summary], by=None) -> JudgeRun:
     return judging.request_run(
         judge=judge, task="shorten", subjects=summaries, reason="test", now=timezone.now(), requested_by=by,
         options=judging.ModelOptions(concurrency=1),
@@ -122,7 +122,7 @@ def request(judge: Judge, summaries: Sequence[Summary], by: Any = None) -> Judge
 
 
 def test_texts_are_asked_for_stored_paid_and_never_asked_for_twice(
-    server: FakeServer, judge: Judge, summaries: list[Summary], ada: Any
+    server: FakeServer, judge: Judge, summaries: list[Summary], ada
 ) -> None:
     ModelPrice.objects.create(
         model=MODEL, valid_from=date(2020, 1, 1), input_per_million=2, cached_per_million=1, output_per_million=8
@@ -155,7 +155,7 @@ def test_an_answer_that_cannot_be_used_is_asked_for_once_more(
 
 
 def test_its_run_is_shown_paused_and_resumed_like_any_other(
-    server: FakeServer, judge: Judge, summaries: list[Summary], as_ada: Any
+    server: FakeServer, judge: Judge, summaries: list[Summary], as_ada
 ) -> None:
     server.behaviour = lambda number, body: Answer("- Short.") if number == 1 else failing(401, "Wrong key.")
     run = request(judge, summaries)

@@ -25,7 +25,7 @@ def judge(server: FakeServer) -> Judge:
     return versions.ensure_judge(name="sparrow", kind="openai", config=values, now=timezone.now())
 
 
-def run(*args: str) -> Any:
+def run(*args: str):
     return json_of("run_judge", "sparrow", "--task", "verification", *args)
 
 

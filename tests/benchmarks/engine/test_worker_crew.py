@@ -73,9 +73,7 @@ class Crew:
 
 
 @pytest.mark.django_db(transaction=True)
-def test_two_workers_on_one_run_keep_its_cap_and_so_does_the_one_after_a_kill(
-    tmp_path: Path, settings: Any
-) -> None:
+def test_two_workers_on_one_run_keep_its_cap_and_so_does_the_one_after_a_kill(tmp_path: Path, settings) -> None:
     with serving(delay_s=0.05) as server:
         settings.OPENAI_BASE_URLS = [server.address]
         till, peak = Till(share=0.5, lose=lambda n: n % 7 == 0), [Decimal(0)]
@@ -109,7 +107,7 @@ def test_two_workers_on_one_run_keep_its_cap_and_so_does_the_one_after_a_kill(
 
 @pytest.mark.django_db(transaction=True)
 def test_judges_tasks_and_workers_at_one_server_keep_one_limit_and_ask_everything_once(
-    tmp_path: Path, settings: Any
+    tmp_path: Path, settings
 ) -> None:
     yes = {"content": [{"top_logprobs": [{"token": "yes", "logprob": -0.1}, {"token": "no", "logprob": -3}]}]}
     with serving(delay_s=0.02) as server:

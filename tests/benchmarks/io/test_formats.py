@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
@@ -72,7 +71,7 @@ def toy() -> Iterator[None]:
     del formats.FORMATS["toy"]
 
 
-def run(*args: str) -> Any:
+def run(*args: str):
     return json_of("import_dataset", "toy", *args)
 
 
@@ -89,7 +88,7 @@ def test_the_command_has_it_with_a_dry_run_and_its_option(tmp_path: Path) -> Non
         run(str(path), "--team", "a" * 121)
 
 
-def test_the_page_has_it_with_its_field_and_the_worker_its_rows(as_ada: Any) -> None:
+def test_the_page_has_it_with_its_field_and_the_worker_its_rows(as_ada) -> None:
     new = reverse("benchmarks:import-new")
     fields = as_ada.get(new, {"format": "toy"}, headers={"HX-Request": "true"}).content.decode()
     assert "Whose systems they are." in fields
@@ -127,7 +126,7 @@ def test_errors_of_all_files_are_told_each_with_its_file(tmp_path: Path) -> None
     ]
 
 
-def test_a_format_is_for_those_with_its_permission(ada: Any, as_ada: Any, login: Callable[..., Client]) -> None:
+def test_a_format_is_for_those_with_its_permission(ada, as_ada, login: Callable[..., Client]) -> None:
     new = reverse("benchmarks:import-new")
     assert 'value="labels"' in as_ada.get(new).content.decode()
     ada.groups.first().permissions.remove(

@@ -54,7 +54,7 @@ def parsed(value: dict[str, Any]) -> TopicFile:
     return summhay.parse(io.BytesIO(json.dumps(value).encode()), name="topic_harbour")
 
 
-def take_in(value: dict[str, Any], now: datetime, **kwargs: Any) -> Report:
+def take_in(value: dict[str, Any], now: datetime, **kwargs) -> Report:
     return import_topic(parsed(value), actor=kwargs.pop("actor", None), now=now, **kwargs)
 
 
@@ -63,7 +63,7 @@ def rows_in_database() -> list[int]:
     return [model.objects.count() for model in models]
 
 
-def run(*args: Any) -> tuple[int, Any]:
+def run(*args) -> tuple[int, Any]:
     return told_by("import_dataset", "summhay", *args)
 
 
@@ -226,7 +226,7 @@ def change_verdict(value: dict[str, Any]) -> None:
         (change_verdict, "eval_summaries.model-a.harbour-s0-i0"),
     ],
 )
-def test_what_others_may_have_read_or_judged_is_never_altered(change: Any, place: str, now: datetime) -> None:
+def test_what_others_may_have_read_or_judged_is_never_altered(change, place: str, now: datetime) -> None:
     value = topic_json()
     take_in(value, now)
     before = rows_in_database()
@@ -264,7 +264,7 @@ def test_two_haystacks_share_their_systems_and_their_judge(now: datetime) -> Non
 
 
 def test_a_failure_in_the_middle_of_writing_leaves_nothing(now: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
-    def fail(*args: Any, **kwargs: Any) -> None:
+    def fail(*args, **kwargs) -> None:
         raise OSError("disk full")
 
     monkeypatch.setattr("benchmarks.io.running.audit.record", fail)
@@ -273,7 +273,7 @@ def test_a_failure_in_the_middle_of_writing_leaves_nothing(now: datetime, monkey
     assert rows_in_database() == [0] * 10
 
 
-def test_the_log_says_who_imported_what(ada: Any, now: datetime) -> None:
+def test_the_log_says_who_imported_what(ada, now: datetime) -> None:
     take_in(topic_json(), now, actor=ada)
     take_in(topic_json(), now, actor=ada)
     event = AuditEvent.objects.get()
@@ -326,7 +326,7 @@ def test_several_files_are_added_up(tmp_path: Path) -> None:
     assert [(row["kind"], row["count"]) for row in report["warnings"]] == [("unknown_document", 10)]
 
 
-def test_the_command_refuses_a_file_over_the_limit(tmp_path: Path, settings: Any) -> None:
+def test_the_command_refuses_a_file_over_the_limit(tmp_path: Path, settings) -> None:
     settings.UPLOAD_LIMIT_BYTES = 1024
     code, report = run(write_topic(tmp_path, topic_json()))
     assert (code, report["errors"][0]["kind"]) == (1, "too_large")
@@ -350,7 +350,7 @@ def test_people_read_a_table_and_the_first_errors(tmp_path: Path) -> None:
 
 
 def test_what_a_command_imports_belongs_to_the_research_group_that_it_names(
-    tmp_path: Path, eve: Any, now: datetime
+    tmp_path: Path, eve, now: datetime
 ) -> None:
     group = grouping.make_group(name="Gulls", by=eve, now=now)
     path = write_topic(tmp_path, topic_json())

@@ -31,30 +31,30 @@ DOCS = Path(__file__).parents[3] / "docs"
 TEXT = "Ice stopped the boats for weeks. Fog did so for days. Ice stopped the boats for weeks."
 
 
-def line(**fields: Any) -> dict[str, Any]:
+def line(**fields) -> dict[str, Any]:
     return {"key": "q", "question": "Why?", "documents": [{"key": "d", "text": TEXT}]} | fields
 
 
-def spanned(*spans: Any, **fields: Any) -> dict[str, Any]:
+def spanned(*spans, **fields) -> dict[str, Any]:
     return line(key_points=[{"key": "k", "text": "Ice.", "spans": list(spans)}], **fields)
 
 
-def file_of(*lines: Any) -> io.BytesIO:
+def file_of(*lines) -> io.BytesIO:
     return io.BytesIO(b"".join(orjson.dumps(each) + b"\n" for each in lines))
 
 
-def parsed(*lines: Any) -> tuple[tuple[QuestionText, ...], Problems]:
+def parsed(*lines) -> tuple[tuple[QuestionText, ...], Problems]:
     problems = Problems()
     return long2rag.parse(file_of(*lines), problems=problems), problems
 
 
-def refused(source: Any, **kwargs: Any) -> Problems:
+def refused(source, **kwargs) -> Problems:
     with pytest.raises(ImportFailed) as caught:
         long2rag.parse(source, **kwargs)
     return caught.value.problems
 
 
-def the_span(*spans: Any) -> SpanText:
+def the_span(*spans) -> SpanText:
     return parsed(spanned(*spans))[0][0].key_points[0].spans[0]
 
 
@@ -182,7 +182,7 @@ def test_a_long_quote_of_a_short_document_is_not_found_in_it() -> None:
         (line(documents=[{"key": "2", "text": "x"}, "y"]), "line 1, documents[1].key", "as in documents[0]"),
     ],
 )
-def test_what_is_wrong_is_named_by_line_field_and_expectation(value: Any, place: str, got: str) -> None:
+def test_what_is_wrong_is_named_by_line_field_and_expectation(value, place: str, got: str) -> None:
     (problem,) = refused(file_of(value)).errors
     assert str(problem).startswith(f"{place}: expected ")
     assert got in str(problem)

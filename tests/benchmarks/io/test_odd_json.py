@@ -38,7 +38,7 @@ def refusals(parse: Parse, text: str) -> list[str]:
 
 
 @pytest.fixture
-def upload(as_ada: Any) -> Callable[[str], str]:
+def upload(as_ada) -> Callable[[str], str]:
     """Send a haystack file; gives the page that tells of it."""
 
     def send(text: str) -> str:

@@ -31,23 +31,23 @@ NEW = "benchmarks:import-new"
 
 
 @pytest.fixture(autouse=True)
-def uploads(settings: Any, tmp_path: Path) -> Path:
+def uploads(settings, tmp_path: Path) -> Path:
     folder = tmp_path / "uploads"
     settings.STORAGES = settings.STORAGES | {"uploads": env.uploads("UPLOADS", folder=folder, shared=False)}
     return folder
 
 
-def file_of(value: Any, name: str = "topic_harbour.json") -> SimpleUploadedFile:
+def file_of(value, name: str = "topic_harbour.json") -> SimpleUploadedFile:
     data = value if isinstance(value, bytes) else json.dumps(value).encode()
     return SimpleUploadedFile(name, data, content_type="application/json")
 
 
-def send(client: Client, value: Any, **fields: Any) -> Any:
+def send(client: Client, value, **fields):
     form = {"format": "summhay", "judge": "published", "file": file_of(value), **fields}
     return client.post(reverse(NEW), form)
 
 
-def stored(value: Any, *, actor: Any, now: datetime, **fields: Any) -> ImportJob:
+def stored(value, *, actor, now: datetime, **fields) -> ImportJob:
     data = value if isinstance(value, bytes) else json.dumps(value).encode()
     given = {"file_name": "topic_harbour.json", "format_name": "summhay", "options": {"judge": "published"}}
     return receive(chunks=[data], actor=actor, now=now, **{**given, **fields})
@@ -57,7 +57,7 @@ def step(post: str, job: ImportJob) -> str:
     return reverse(f"benchmarks:import-{post}", args=[job.uid])
 
 
-def test_a_file_is_checked_then_confirmed_then_there(ada: Any, as_ada: Any, uploads: Path) -> None:
+def test_a_file_is_checked_then_confirmed_then_there(ada, as_ada, uploads: Path) -> None:
     response = send(as_ada, topic_json(unknown_scores=3), dataset="harbours", judge="their judge")
     job = ImportJob.objects.get()
     assert response["Location"] == step("job", job)
@@ -76,7 +76,7 @@ def test_a_file_is_checked_then_confirmed_then_there(ada: Any, as_ada: Any, uplo
     assert list(uploads.iterdir()) == []
 
 
-def test_a_file_with_errors_is_refused_in_sentences_and_thrown_away(as_ada: Any, uploads: Path) -> None:
+def test_a_file_with_errors_is_refused_in_sentences_and_thrown_away(as_ada, uploads: Path) -> None:
     value = topic_json()
     value["documents"][3]["document_text"] = ""
     send(as_ada, value)
@@ -91,13 +91,13 @@ def test_a_file_with_errors_is_refused_in_sentences_and_thrown_away(as_ada: Any,
 
 
 @pytest.mark.parametrize("data", [b"{", b"\xff\xfe", b"[]", b"<html>", b"import os"])
-def test_what_is_no_haystack_is_never_run_and_always_explained(data: bytes, as_ada: Any) -> None:
+def test_what_is_no_haystack_is_never_run_and_always_explained(data: bytes, as_ada) -> None:
     send(as_ada, data)
     page = as_ada.get(step("job", ImportJob.objects.get())).content.decode()
     assert "the file: expected " in page
 
 
-def test_a_file_sent_again_is_all_unchanged(as_ada: Any) -> None:
+def test_a_file_sent_again_is_all_unchanged(as_ada) -> None:
     for _time in range(2):
         send(as_ada, topic_json())
         as_ada.post(step("confirm", ImportJob.objects.first()))
@@ -116,14 +116,14 @@ def test_a_file_sent_again_is_all_unchanged(as_ada: Any) -> None:
         ({"judge": ""}, "Fill this in."),
     ],
 )
-def test_a_wrong_form_is_given_back_with_a_message(fields: dict[str, Any], message: str, as_ada: Any) -> None:
+def test_a_wrong_form_is_given_back_with_a_message(fields: dict[str, Any], message: str, as_ada) -> None:
     response = send(as_ada, topic_json(), **fields)
     assert response.status_code == 422
     assert message in response.content.decode()
     assert not ImportJob.objects.exists()
 
 
-def test_an_upload_over_the_limit_is_refused_while_it_arrives(as_ada: Any, settings: Any, uploads: Path) -> None:
+def test_an_upload_over_the_limit_is_refused_while_it_arrives(as_ada, settings, uploads: Path) -> None:
     settings.UPLOAD_LIMIT_BYTES = 3 * 1024 * 1024
     response = send(as_ada, b" " * (4 * 1024 * 1024))
     assert response.status_code == 422
@@ -131,7 +131,7 @@ def test_an_upload_over_the_limit_is_refused_while_it_arrives(as_ada: Any, setti
     assert not uploads.exists()
 
 
-def test_a_stream_over_the_limit_leaves_nothing(ada: Any, now: datetime, settings: Any, uploads: Path) -> None:
+def test_a_stream_over_the_limit_leaves_nothing(ada, now: datetime, settings, uploads: Path) -> None:
     settings.UPLOAD_LIMIT_BYTES = 100
 
     def chunks() -> Iterator[bytes]:
@@ -150,7 +150,7 @@ def test_a_stream_over_the_limit_leaves_nothing(ada: Any, now: datetime, setting
     assert not uploads.exists()
 
 
-def test_a_full_disk_is_a_sentence_and_leaves_nothing(ada: Any, login: Login, uploads: Path) -> None:
+def test_a_full_disk_is_a_sentence_and_leaves_nothing(ada, login: Login, uploads: Path) -> None:
     class Full(SimpleUploadedFile):
         def chunks(self, chunk_size: int | None = None) -> Iterator[bytes]:
             yield b"{"
@@ -165,7 +165,7 @@ def test_a_full_disk_is_a_sentence_and_leaves_nothing(ada: Any, login: Login, up
     assert not ImportJob.objects.exists()
 
 
-def test_the_name_of_a_file_cannot_lead_out_of_the_folder(ada: Any, now: datetime, uploads: Path) -> None:
+def test_the_name_of_a_file_cannot_lead_out_of_the_folder(ada, now: datetime, uploads: Path) -> None:
     job = stored(topic_json(), actor=ada, now=now, file_name="../../etc/passwd")
     assert [path.name for path in uploads.iterdir()] == [job.file_path]
     assert job.file_name == "passwd"
@@ -174,7 +174,7 @@ def test_the_name_of_a_file_cannot_lead_out_of_the_folder(ada: Any, now: datetim
 
 
 def test_a_large_file_is_the_worker_s_and_the_page_polls_until_it_is_done(
-    as_ada: Any, monkeypatch: pytest.MonkeyPatch
+    as_ada, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     messages: list[tuple[Any, ...]] = []
     monkeypatch.setattr(jobs, "INLINE_BYTES", 10)
@@ -196,7 +196,7 @@ def test_a_large_file_is_the_worker_s_and_the_page_polls_until_it_is_done(
     assert Haystack.objects.exists()
 
 
-def test_a_lost_message_is_only_a_delay(ada: Any) -> None:
+def test_a_lost_message_is_only_a_delay(ada) -> None:
     job = stored(topic_json(), actor=ada, now=timezone.now())
     sweep_imports()
     job.refresh_from_db()
@@ -206,7 +206,7 @@ def test_a_lost_message_is_only_a_delay(ada: Any) -> None:
     assert Haystack.objects.exists()
 
 
-def test_a_step_is_never_taken_by_two_workers_and_a_dead_worker_is_replaced(ada: Any, now: datetime) -> None:
+def test_a_step_is_never_taken_by_two_workers_and_a_dead_worker_is_replaced(ada, now: datetime) -> None:
     job = stored(topic_json(), actor=ada, now=now)
     advance(uid=job.uid, clock=lambda: now)
     confirm(job=job)
@@ -221,7 +221,7 @@ def test_a_step_is_never_taken_by_two_workers_and_a_dead_worker_is_replaced(ada:
     assert advance(uid=job.uid, clock=lambda: later) is None
 
 
-def test_confirming_twice_imports_once(as_ada: Any) -> None:
+def test_confirming_twice_imports_once(as_ada) -> None:
     send(as_ada, topic_json())
     job = ImportJob.objects.get()
     as_ada.post(step("confirm", job))
@@ -231,13 +231,13 @@ def test_confirming_twice_imports_once(as_ada: Any) -> None:
 
 
 def test_work_that_breaks_off_says_so_and_nothing_is_imported(
-    ada: Any, as_ada: Any, now: datetime, monkeypatch: pytest.MonkeyPatch
+    ada, as_ada, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     job = stored(topic_json(), actor=ada, now=now)
     advance(uid=job.uid, clock=lambda: now)
     confirm(job=job)
 
-    def fail(*args: Any, **kwargs: Any) -> None:
+    def fail(*args, **kwargs) -> None:
         raise RuntimeError("boom")
 
     monkeypatch.setattr("benchmarks.io.haystacks.HaystackPlan.write", fail)
@@ -248,12 +248,12 @@ def test_work_that_breaks_off_says_so_and_nothing_is_imported(
     assert not Haystack.objects.exists()
 
 
-def test_progress_is_told_while_a_file_is_read(ada: Any, now: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_progress_is_told_while_a_file_is_read(ada, now: datetime, monkeypatch: pytest.MonkeyPatch) -> None:
     job = stored(topic_json(), actor=ada, now=now)
     seen: list[int] = []
     take = haystacks.HaystackPlan.take
 
-    def watch(*args: Any, **kwargs: Any) -> Any:
+    def watch(*args, **kwargs):
         seen.append(ImportJob.objects.get().n_done)
         return take(*args, **kwargs)
 
@@ -262,14 +262,14 @@ def test_progress_is_told_while_a_file_is_read(ada: Any, now: datetime, monkeypa
     assert seen == [job.n_total]
 
 
-def test_a_file_that_nobody_confirms_is_forgotten_after_a_week(ada: Any, now: datetime, uploads: Path) -> None:
+def test_a_file_that_nobody_confirms_is_forgotten_after_a_week(ada, now: datetime, uploads: Path) -> None:
     advance(uid=stored(topic_json(), actor=ada, now=now).uid, clock=lambda: now)
     assert jobs.forget_unconfirmed(now=now + timedelta(days=6)) == 0
     assert jobs.forget_unconfirmed(now=now + timedelta(days=8)) == 1
     assert list(uploads.iterdir()) == []
 
 
-def test_a_file_can_be_discarded(as_ada: Any, uploads: Path) -> None:
+def test_a_file_can_be_discarded(as_ada, uploads: Path) -> None:
     send(as_ada, topic_json())
     assert as_ada.post(step("discard", ImportJob.objects.get())).status_code == 302
     assert not ImportJob.objects.exists()
@@ -278,7 +278,7 @@ def test_a_file_can_be_discarded(as_ada: Any, uploads: Path) -> None:
 
 @pytest.mark.parametrize("name", ["job", "confirm", "discard"])
 def test_a_file_is_its_sender_s_and_the_admin_s(
-    name: str, ada: Any, as_ben: Any, as_eve: Any, now: datetime, login: Login, client: Client
+    name: str, ada, as_ben, as_eve, now: datetime, login: Login, client: Client
 ) -> None:
     job = stored(topic_json(), actor=ada, now=now)
     advance(uid=job.uid, clock=lambda: now)
@@ -291,7 +291,7 @@ def test_a_file_is_its_sender_s_and_the_admin_s(
 
 
 def test_the_page_lists_one_s_own_files_at_a_fixed_cost(
-    ada: Any, as_ada: Any, ben: Any, now: datetime, django_assert_max_num_queries: DjangoAssertNumQueries
+    ada, as_ada, ben, now: datetime, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
     for number in range(5):
         stored(topic_json(), actor=ada, now=now, file_name=f"mine{number}.json")
@@ -302,7 +302,7 @@ def test_the_page_lists_one_s_own_files_at_a_fixed_cost(
     assert "theirs.json" not in page
 
 
-def test_every_format_has_an_example_that_imports(as_ada: Any) -> None:
+def test_every_format_has_an_example_that_imports(as_ada) -> None:
     response = as_ada.get(reverse("benchmarks:format-example", args=["summhay"]))
     send(as_ada, b"".join(response.streaming_content))
     assert ImportJob.objects.get().state == "checked"

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.django_db
 TEXT = "Ice stopped the boats for weeks. Fog did so for days."
 
 
-def line(**fields: Any) -> dict[str, Any]:
+def line(**fields) -> dict[str, Any]:
     points = [
         {"key": "ice", "text": "Ice.", "autods": 0.5, "spans": ["Ice stopped the boats", "Rails were laid down"]}
     ]
@@ -34,7 +34,7 @@ def line(**fields: Any) -> dict[str, Any]:
     return base | {"key_points": points, "responses": responses} | fields
 
 
-def take(now: datetime, *lines: dict[str, Any], **kwargs: Any) -> Report:
+def take(now: datetime, *lines: dict[str, Any], **kwargs) -> Report:
     return import_questions(long2rag.parse(lines), actor=None, now=now, **kwargs)
 
 
@@ -131,9 +131,7 @@ def test_the_database_refuses_half_a_place_and_a_score_over_1(now: datetime) -> 
         KeyPoint.objects.update(autods=1.01)
 
 
-def test_export_costs_queries_by_fifties_and_not_by_questions(
-    now: datetime, django_assert_num_queries: Any
-) -> None:
+def test_export_costs_queries_by_fifties_and_not_by_questions(now: datetime, django_assert_num_queries) -> None:
     take(now, *(line(key=number) for number in range(60)))
     with django_assert_num_queries(1 + 2 * 4):
         assert len(stored()) == 60

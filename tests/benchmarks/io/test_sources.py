@@ -28,7 +28,7 @@ TEXT = "The mole was built in 1911. Storms moved its stones. In 1953 its end san
 COUNTS = {"sources": 1, "documents": 1, "sentences": 2, "systems": 2, "summaries": 2}
 
 
-def line(**fields: Any) -> dict[str, Any]:
+def line(**fields) -> dict[str, Any]:
     summaries = [
         {"system": "heron", "text": "Its end sank in 1953.", "visible_words": 12, "scores": {"bertscore": 0.8}},
         {"person": "ada", "text": "Storms moved its stones."},
@@ -42,7 +42,7 @@ def take(now: datetime, *lines: dict[str, Any], dataset: str = "", dry_run: bool
     return import_rows(get_format("sources"), [("", sources.parse(lines))], request=request, dry_run=dry_run)
 
 
-def errors_of(*lines: Any) -> list[str]:
+def errors_of(*lines) -> list[str]:
     with pytest.raises(ImportFailed) as failed:
         sources.parse(lines)
     return [str(problem) for problem in failed.value.problems.errors]
@@ -210,9 +210,7 @@ def test_command_both_ways(tmp_path: Path, now: datetime) -> None:
 
 
 @pytest.mark.django_db
-def test_a_bulk_of_sources_costs_a_fixed_number_of_queries(
-    now: datetime, django_assert_max_num_queries: Any
-) -> None:
+def test_a_bulk_of_sources_costs_a_fixed_number_of_queries(now: datetime, django_assert_max_num_queries) -> None:
     with django_assert_max_num_queries(30):
         take(now, *(line(key=str(number)) for number in range(100)))
 

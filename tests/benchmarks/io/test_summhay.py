@@ -18,12 +18,12 @@ from benchmarks.io.schemas.topics import TopicFile
 from tests.makers_topic import topic_json, write_topic
 
 
-def read(value: Any, *, problems: Problems | None = None, **kwargs: Any) -> TopicFile:
+def read(value, *, problems: Problems | None = None, **kwargs) -> TopicFile:
     data = value if isinstance(value, bytes) else json.dumps(value).encode()
     return summhay.parse(io.BytesIO(data), problems=problems, name="topic_harbour", **kwargs)
 
 
-def refusal(value: Any, **kwargs: Any) -> list[str]:
+def refusal(value, **kwargs) -> list[str]:
     with pytest.raises(ImportFailed) as caught:
         read(value, **kwargs)
     return [str(problem) for problem in caught.value.problems.errors]
@@ -133,7 +133,7 @@ def test_entries_that_a_table_filled_with_null_are_left_out() -> None:
     ],
 )
 def test_links_of_every_published_shape_are_read_and_kept_as_published(
-    bullet: Any, n_lines: int, lines: tuple[int, ...], warned: dict[str, int]
+    bullet, n_lines: int, lines: tuple[int, ...], warned: dict[str, int]
 ) -> None:
     value = topic_json(n_subtopics=1, n_insights=3, systems=("summary_subtopic_m",))
     judged = value["subtopics"][0]["eval_summaries"]["summary_subtopic_m"]
@@ -162,7 +162,7 @@ def test_coverage_may_be_spelt_in_either_published_way(spelling: str, coverage: 
     ["likely", [0.2, 0.3, 0.5], {"none": 0.5, "full": 0.5}, {"none": 0.9, "partial": 0.9, "full": 0.9},
      {"none": -1, "partial": 1, "full": 1}, {"none": True, "partial": 0, "full": 0}],
 )  # fmt: skip
-def test_probabilities_that_are_none_are_left_out_with_a_warning(odd: Any) -> None:
+def test_probabilities_that_are_none_are_left_out_with_a_warning(odd) -> None:
     value = topic_json(n_subtopics=1, n_insights=1)
     value["subtopics"][0]["eval_summaries"]["summary_subtopic_model-a"][0]["probabilities"] = odd
     problems = Problems()
@@ -198,10 +198,10 @@ def test_a_summary_without_a_line_is_kept_and_mentioned() -> None:
     assert kinds(problems) == {"empty_summary": 1}
 
 
-def change(path: str, to: Any) -> Callable[[dict[str, Any]], None]:
+def change(path: str, to) -> Callable[[dict[str, Any]], None]:
     """Set the value at a path of names and positions; `del` takes it away."""
 
-    def apply(value: Any) -> None:
+    def apply(value) -> None:
         *parents, last = [int(part) if part.isdigit() else part for part in path.split("/")]
         for part in parents:
             value = value[part]
@@ -294,7 +294,7 @@ BAD_ROWS = [
 
 @pytest.mark.parametrize(("path", "to", "sentence"), BAD_ROWS, ids=[row[0] for row in BAD_ROWS])
 def test_a_bad_row_is_refused_with_a_sentence_that_names_row_field_and_what_was_expected(
-    path: str, to: Any, sentence: str
+    path: str, to, sentence: str
 ) -> None:
     value = topic_json()
     change(path, to)(value)

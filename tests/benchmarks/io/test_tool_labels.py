@@ -71,7 +71,7 @@ def lines(records: list[Any]) -> bytes:
     return "\n".join(json.dumps(record) for record in records).encode()
 
 
-def labels(data: bytes, name: str = "kim.jsonl", **mapping: Any) -> tuple[list[tuple[Any, ...]], dict[str, int]]:
+def labels(data: bytes, name: str = "kim.jsonl", **mapping) -> tuple[list[tuple[Any, ...]], dict[str, int]]:
     """(who, item, task, label, whether a judge) of a file, and how many answers are left out, by kind."""
     problems = Problems()
     sheet = tool_labels.read(io.BytesIO(data), problems, name=name)
@@ -205,7 +205,7 @@ JSON = st.recursive(
 
 
 @st.composite
-def altered(draw: st.DrawFn) -> Any:
+def altered(draw: st.DrawFn):
     """A record as a tool writes it, with one value somewhere in place of another."""
     real = [json.loads(line) for line in (FILES / "potato.jsonl").read_text().splitlines()[:1]]
     real += json.loads((FILES / "label_studio_full.json").read_text())[:1]

@@ -12,7 +12,6 @@ from contextlib import ExitStack
 from datetime import datetime
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
 
 import pytest
 from django.core.exceptions import ImproperlyConfigured
@@ -28,7 +27,7 @@ BUCKET = "s3://summhay-uploads/imports"
 
 
 @pytest.fixture(params=["folder", "database", BUCKET])
-def wheres(request: Any, settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
+def wheres(request, settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     """Each storage in turn; S3 is played by moto."""
     monkeypatch.setenv("UPLOADS", request.param)
     with ExitStack() as stack:
@@ -46,7 +45,7 @@ def wheres(request: Any, settings: Any, tmp_path: Path, monkeypatch: pytest.Monk
 
 @pytest.mark.django_db
 @pytest.mark.every_database
-def test_an_import_runs_from_every_storage_and_leaves_nothing_in_it(wheres: str, ada: Any, now: datetime) -> None:
+def test_an_import_runs_from_every_storage_and_leaves_nothing_in_it(wheres: str, ada, now: datetime) -> None:
     content = json.dumps(topic_json()).encode() + b" " * (2 * jobs.PIECE_BYTES)
     job = jobs.receive(
         chunks=[content[:1000], content[1000:]],
@@ -72,7 +71,7 @@ def test_an_import_runs_from_every_storage_and_leaves_nothing_in_it(wheres: str,
 
 @pytest.mark.django_db
 def test_a_storage_that_does_not_answer_refuses_the_upload_in_a_sentence(
-    ada: Any, now: datetime, monkeypatch: pytest.MonkeyPatch
+    ada, now: datetime, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def silent(*_: object, **__: object) -> None:
         raise RuntimeError("no route to bucket")

@@ -47,7 +47,7 @@ def test_probabilities_come_out_as_they_went_in(now: datetime) -> None:
     assert all("probabilities" not in row for row in again[1:])
 
 
-def test_a_title_is_shown_without_marks_of_markdown_and_exported_with_them(now: datetime, as_ada: Any) -> None:
+def test_a_title_is_shown_without_marks_of_markdown_and_exported_with_them(now: datetime, as_ada) -> None:
     value = topic_json()
     value["topic"] = "**The rebuilding** of a *small* harbour"
     value["documents"][0]["title"] = "**Minutes** of the council"
@@ -73,7 +73,7 @@ def test_the_published_file_comes_out_as_it_went_in(published: Path, now: dateti
     assert topic_of(Haystack.objects.get()) == topic
 
 
-def test_importing_an_export_changes_nothing_and_elsewhere_makes_the_same(now: datetime, as_ada: Any) -> None:
+def test_importing_an_export_changes_nothing_and_elsewhere_makes_the_same(now: datetime, as_ada) -> None:
     haystack = imported(topic_json(), now)
     response = as_ada.get(reverse("benchmarks:haystack-download", args=[haystack.uid]))
     assert response["Content-Disposition"] == 'attachment; filename="topic_harbour.json"'
@@ -87,7 +87,7 @@ def test_importing_an_export_changes_nothing_and_elsewhere_makes_the_same(now: d
     assert Haystack.objects.get().content_sha256 == version
 
 
-def test_a_download_is_an_exposure(now: datetime, ada: Any, as_ada: Any) -> None:
+def test_a_download_is_an_exposure(now: datetime, ada, as_ada) -> None:
     haystack = imported(topic_json(), now)
     as_ada.get(reverse("benchmarks:haystack-download", args=[haystack.uid]))
     assert Exposure.objects.filter(user=ada, haystack=haystack).count() == 1
