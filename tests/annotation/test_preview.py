@@ -101,10 +101,7 @@ def test_an_answer_that_would_be_refused_is_refused_here_too(ada, as_ada, ben) -
     assert answer.json()["message"]
     assert as_ada.get(url).status_code == 404
     assert as_ada.post(url.replace("choice", "anything")).status_code == 404
-
-
-def test_the_items_can_be_walked_through_and_lead_back_to_the_study(ada, as_ada, ben) -> None:
-    study = make_study("verification", ada, ben)
+    # The items can be walked through and lead back to the study
     n = study.label_items.count()
     assert item_url(study, 2) in as_ada.get(item_url(study)).content.decode()
     last = as_ada.get(item_url(study, n)).content.decode()

@@ -116,10 +116,7 @@ def test_ratings_are_stored_one_by_one_and_count_when_all_are_given(ben, as_ben)
         "Undone: informativeness 3, quality 5, coherence 5, attributability 2, not sure on item 1."
     )
     assert undone["state"] == "begun"
-
-
-def test_undo_names_only_the_rating_that_it_takes_back(ben, as_ben) -> None:
-    task = label_task(make_rating_study(annotators=[ben]), ben)
+    # Undo names only the rating that it takes back
     for values in ({"quality": "3"}, {"quality": "5"}, {"quality": "5", "coherence": "2"}):
         send(as_ben, task, overall="4", **values)
     undone = [as_ben.post(label_url("label-undo", task), headers=JSON).json()["message"] for _ in range(2)]

@@ -216,6 +216,16 @@ def test_judges_and_bias_of_a_study_or_a_dataset() -> None:
         "anna",
         "bert",
     ]
+    # Judges come with all that follows from them
+    full = report("judges", "--study", study.name, "--full")
+    assert set(full) == {"judges", "people", "differences", "ranking", "corrected", "consistency"}
+    assert full["judges"] == report("judges", "--study", study.name)
+    assert [one["judge"] for one in full["ranking"]] == [row["judge"] for row in full["judges"]]
+    people = full["people"]
+    highest = people["highest_correlation"]["pearson"]
+    assert highest == pytest.approx(max(people["pearson"], 0) ** 0.5)
+    pairs = {(one["first"], one["second"]) for one in full["differences"]}
+    assert {(row["judge"], "people") for row in full["judges"]} < pairs
 
 
 @pytest.mark.parametrize("name", ["agreement", "judges", "bias"])
@@ -274,11 +284,7 @@ def test_the_published_judges_have_the_figures_of_the_authors(published: Path) -
     assert round(length["prompted_gemini-1.5-pro"]["difference"], 3) == -0.086
     assert text("bias", "--rule", "authors").splitlines()[-3].split()[0] == "average"
     assert "with citations and score" in text("bias")
-
-
-def test_the_offline_judge_stands_beside_the_published_ones(published: Path) -> None:
-    source = published / "eval_benchmark_conversations.json"
-    call_command("import_dataset", "summhay-eval-benchmark", str(source), "--json", stdout=io.StringIO())
+    # The offline judge stands beside the published ones
     judge = versions.default_judge(now=timezone.now())
     run = judging.request_run(judge=judge, subjects=Summary.objects.all(), reason="test", now=timezone.now())
     judging.run_pending(run=run, clock=timezone.now)
@@ -286,19 +292,6 @@ def test_the_offline_judge_stands_beside_the_published_ones(published: Path) -> 
     assert row["pearson"] >= 0.66
     assert row["linking_authors"]["hits"] >= 0.87 * row["linking_authors"]["n"]
     assert row["cost"] == 0
-
-
-def test_judges_come_with_all_that_follows_from_them() -> None:
-    study = make_labelled_study(summaries=make_summaries())
-    full = report("judges", "--study", study.name, "--full")
-    assert set(full) == {"judges", "people", "differences", "ranking", "corrected", "consistency"}
-    assert full["judges"] == report("judges", "--study", study.name)
-    assert [one["judge"] for one in full["ranking"]] == [row["judge"] for row in full["judges"]]
-    people = full["people"]
-    highest = people["highest_correlation"]["pearson"]
-    assert highest == pytest.approx(max(people["pearson"], 0) ** 0.5)
-    pairs = {(one["first"], one["second"]) for one in full["differences"]}
-    assert {(row["judge"], "people") for row in full["judges"]} < pairs
 
 
 def test_before_a_majority_each_person_stands_before_the_majority_of_the_others() -> None:

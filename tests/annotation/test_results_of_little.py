@@ -236,6 +236,11 @@ def test_every_page_and_file_of_a_study_opens(kind: str, amount: str, ada, as_ad
     files = {path.rpartition("/")[2] for path in walk.linked if "/files/" in path and not OF_SHEET.search(path)}
     files -= {name for name in files if name.startswith("plan-")}  # a chart for each headline that has a plan
     assert files <= {name for names in FILES.values() for name in names}, "name them in FILES"
+    # Every report on a study is printed or refused
+    for name in REPORTS:
+        reported(name, "--study", study.name)
+        reported(name, "--study", study.name, "--json")
+    reported("agreement", "--study", study.name, "--task", "keep")
 
 
 def test_every_address_of_a_study_shows_something_of_one_kind(ada, as_ada, ben, cleo) -> None:
@@ -249,16 +254,6 @@ def test_every_address_of_a_study_shows_something_of_one_kind(ada, as_ada, ben, 
                     shown.add(name)
             transaction.set_rollback(True)
     assert known - shown - {None} == set()
-
-
-@pytest.mark.parametrize("amount", TRIED)
-@pytest.mark.parametrize("kind", MAKERS)
-def test_every_report_on_a_study_is_printed_or_refused(kind: str, amount: str, ada, ben, cleo) -> None:
-    study = MAKERS[kind](amount, ada, (ben, cleo))
-    for name in REPORTS:
-        reported(name, "--study", study.name)
-        reported(name, "--study", study.name, "--json")
-    reported("agreement", "--study", study.name, "--task", "keep")
 
 
 def reported(name: str, *arguments: str) -> str:
@@ -291,11 +286,7 @@ def test_every_page_and_file_of_benchmarks_opens(amount: str, as_ada, ben, cleo)
     assert walk.broken == set()
     if amount == ALL:
         assert {urlsplit(address).path for address in addresses} - walk.shown == set()
-
-
-@pytest.mark.parametrize("amount", TRIED)
-def test_every_report_on_benchmarks_is_printed_or_refused(amount: str, ben, cleo) -> None:
-    make_benchmarks(amount, (ben, cleo))
+    # Every report on benchmarks is printed or refused
     for name in REPORTS:
         reported(name)
         reported(name, "--json")

@@ -85,7 +85,9 @@ def test_only_addresses_of_the_settings_and_free_names_are_taken(as_ada, server:
     assert Judge.objects.count() == 0
 
 
-def test_the_estimate_comes_before_the_run_and_sends_nothing(as_ada, server: FakeServer, summary: Summary) -> None:
+def test_the_estimate_comes_before_the_run_and_sends_nothing(
+    as_ada, server: FakeServer, summary: Summary, monkeypatch: pytest.MonkeyPatch
+) -> None:
     judge = made(as_ada, server)
     assert "there is no price for this model" in as_ada.get(url("judge-detail", judge.uid), NUMBERS).text
     price = {"model": MODEL, "base_url": "", "valid_from": "2020-01-01", "input_per_million": "2"}
@@ -98,12 +100,7 @@ def test_the_estimate_comes_before_the_run_and_sends_nothing(as_ada, server: Fak
     shown = as_ada.get(url("judge-detail", judge.uid), {**NUMBERS, "dataset": "others"})
     assert shown.context["estimate"].n_calls == 0
     assert server.n_asked == 0
-
-
-def test_an_estimate_of_many_summaries_looks_at_some_of_them(
-    as_ada, server: FakeServer, summary: Summary, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    judge = made(as_ada, server)
+    # An estimate of many summaries looks at some of them
     for n in range(6):
         make_summary(subtopic=summary.subtopic, text=f"- Remark {n}.", system=f"s{n}")
     whole = as_ada.get(url("judge-detail", judge.uid), NUMBERS).context["estimate"]

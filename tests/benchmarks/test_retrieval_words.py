@@ -41,11 +41,7 @@ def test_a_retriever_is_named_by_its_settings_and_never_by_a_hash_where_that_say
         oracle: "oracle, run here",
         "rerank3": "rerank3",
     }
-
-
-@pytest.mark.django_db
-def test_two_versions_with_the_same_settings_are_told_apart(now: datetime) -> None:
-    haystack = make_haystack()
+    # Two versions with the same settings are told apart
     first, second = run(haystack, "oracle", "aaa", now), run(haystack, "oracle", "bbb", now)
     assert names_of([first, second]) == {first: "oracle, run here (aaa)", second: "oracle, run here (bbb)"}
 

@@ -163,7 +163,7 @@ def test_a_partition_holds_each_number_once(groups: list[list[int]]) -> None:
 
 @pytest.mark.django_db
 def test_a_merged_insight_gives_its_documents_and_passages_and_takes_them_back(
-    server: FakeServer, folder: Path, ada, now: datetime
+    server: FakeServer, folder: Path, ada, now: datetime, eve
 ) -> None:
     make(server, Script(), folder)
     one, other = (SynthesisPart.objects.get(kind="insight", text=FACTS[n]) for n in (4, 1))
@@ -178,13 +178,7 @@ def test_a_merged_insight_gives_its_documents_and_passages_and_takes_them_back(
     deciding.undo(synthesis=one.synthesis, by=ada, now=now)
     other.refresh_from_db()
     assert (list(other.uses.values_list("number", flat=True)), other.data["evidence"]) == before
-
-
-@pytest.mark.django_db
-def test_undoing_a_merge_leaves_what_another_one_gave(
-    server: FakeServer, folder: Path, ada, eve, now: datetime
-) -> None:
-    make(server, Script(), folder)
+    # Undoing a merge leaves what another one gave
     first, second, into = (SynthesisPart.objects.get(kind="insight", text=FACTS[n]) for n in (4, 0, 1))
     deciding.decide(part=second, action="merge", into=into, by=eve, now=now)
     into.refresh_from_db()

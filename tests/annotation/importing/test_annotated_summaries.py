@@ -159,11 +159,7 @@ def test_labels_that_differ_from_those_imported_before_are_refused_whole(tmp_pat
     code, report = run(write(tmp_path, other, changed))
     assert (code, report["n_errors"], rows()) == (1, 1, before)
     assert "[1].annotation: expected what was imported before, partial, line 2" in report["errors"][0]["message"]
-
-
-@pytest.mark.django_db
-def test_another_text_of_a_system_is_another_summary_and_both_keep_their_labels(tmp_path: Path) -> None:
-    run(write(tmp_path, ENTRY))
+    # Another text of a system is another summary and both keep their labels
     other = entry(summary=["Another text.", "- Of two lines."])
     code, report = run(write(tmp_path, other))
     assert (code, report["created"]["summaries"], report["created"]["labels"]) == (0, 1, 1)

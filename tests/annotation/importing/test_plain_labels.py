@@ -81,10 +81,7 @@ def test_a_label_that_changed_is_refused_with_its_row_and_nothing_is_in(tmp_path
     code, found = run(changed, "--study", "Elsewhere", "--categories", "bad,good")
     assert (code, found["n_errors"], rows()) == (1, 1, before)
     assert found["errors"][0]["message"].startswith("row 3.label: expected what was imported before, “bad”")
-
-
-def test_other_categories_or_another_kind_of_study_are_refused(tmp_path: Path) -> None:
-    run(write(tmp_path, ROWS), "--study", "Elsewhere", "--categories", "bad,good")
+    # Other categories or another kind of study are refused
     found = run(write(tmp_path, ROWS), "--study", "Elsewhere", "--categories", "good,bad")[1]
     assert "expected those of the study, bad, good" in found["errors"][0]["message"]
     make_labelled_study(summaries=make_summaries(n=2), name="Links")
@@ -177,6 +174,10 @@ def test_a_file_with_some_known_items_keeps_all_under_their_own_names(tmp_path: 
     found = run(write(tmp_path, text), "--study", "Mixed")[1]
     assert found["created"] == {"labels": 2}
     assert [(one["kind"], one["count"]) for one in found["warnings"]] == [("unknown_items", 1)]
+    # A linked line must be a line of the summary
+    text = f"annotator,item,label,links\na,{summary.uid}/{insight.uid},full,9\n"
+    found = run(write(tmp_path, text), "--study", "Far")[1]
+    assert found["errors"][0]["message"] == "row 2.links: expected lines 1 to 4 of the summary, got 9."
 
 
 @pytest.mark.every_database
@@ -188,14 +189,6 @@ def test_ids_that_look_like_items_of_this_site_and_match_none_are_reported(tmp_p
     [warning] = found["warnings"]
     assert (warning["kind"], warning["count"]) == ("unknown_items", 2)
     assert "subtopic9/gpt-4o/insight1" in str(warning)
-
-
-def test_a_linked_line_must_be_a_line_of_the_summary(tmp_path: Path) -> None:
-    [summary, *_] = make_summaries(n=2)
-    insight = summary.subtopic.insights.all()[0]
-    text = f"annotator,item,label,links\na,{summary.uid}/{insight.uid},full,9\n"
-    found = run(write(tmp_path, text), "--study", "Far")[1]
-    assert found["errors"][0]["message"] == "row 2.links: expected lines 1 to 4 of the summary, got 9."
 
 
 def test_the_study_goes_to_a_researcher_with_an_account(tmp_path: Path, ada) -> None:

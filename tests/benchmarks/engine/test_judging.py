@@ -117,6 +117,12 @@ def test_a_verdict_names_the_line_and_what_it_was_given_on(subtopic: Subtopic, j
     Insight.objects.filter(number=3, subtopic__number=1).update(text="In part 1, gulls took the lunch.")
     after = coverage.judge_summaries(judge=judge, summaries=[summary])
     assert verdict.input_sha256 not in {given.input_sha256 for given in after}
+    # A new insight is judged and old verdicts stay
+    before = set(Verdict.objects.values_list("pk", flat=True))
+    Insight.objects.create(subtopic=subtopic, number=9, key="late", text="Late it was.", gold_documents=[1])
+    judging.run_pending(run=request(judge), clock=clock)
+    assert before < set(Verdict.objects.values_list("pk", flat=True))
+    assert judged() == {summary.pk: 4}
 
 
 # Runs
@@ -134,16 +140,6 @@ def test_what_is_already_queued_is_not_queued_again(subtopic: Subtopic, judge: J
     make_summary(subtopic)
     request(judge)
     assert judging.request_run(judge=judge, subjects=Summary.objects.all(), reason="test", now=NOW) is None
-
-
-def test_a_new_insight_is_judged_and_old_verdicts_stay(subtopic: Subtopic, judge: Judge) -> None:
-    summary = make_summary(subtopic)
-    judging.run_pending(run=request(judge), clock=clock)
-    before = set(Verdict.objects.values_list("pk", flat=True))
-    Insight.objects.create(subtopic=subtopic, number=9, key="late", text="Late it was.", gold_documents=[1])
-    judging.run_pending(run=request(judge), clock=clock)
-    assert before < set(Verdict.objects.values_list("pk", flat=True))
-    assert judged() == {summary.pk: 4}
 
 
 def test_a_cancelled_run_stops_after_the_batch_in_flight_and_keeps_what_it_has(

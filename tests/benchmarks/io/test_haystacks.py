@@ -150,6 +150,10 @@ def test_what_a_changed_file_adds_is_added(now: datetime) -> None:
     assert RetrieverRanking.objects.get(subtopic__key="harbour-s0", retriever="keywords").scores["1"] == 77
     assert Haystack.objects.get().content_sha256 == data_version
     assert take_in(more, now).created == {}
+    # Other verdicts fit under another judge
+    change_verdict(value)
+    assert take_in(value, now, judge_name="second opinion").created == {"verdicts": 24}
+    assert set(Judge.objects.values_list("name", flat=True)) == {"published", "second opinion"}
 
 
 def test_a_new_subtopic_changes_the_version_of_the_data(now: datetime) -> None:
@@ -240,14 +244,6 @@ def test_what_others_may_have_read_or_judged_is_never_altered(change, place: str
     assert any(str(problem).startswith(f"{place}: expected what was imported before, ") for problem in errors)
     assert "use another topic_id, or delete the haystack first" in str(caught.value)
     assert rows_in_database() == before
-
-
-def test_other_verdicts_fit_under_another_judge(now: datetime) -> None:
-    value = topic_json()
-    take_in(value, now)
-    change_verdict(value)
-    assert take_in(value, now, judge_name="second opinion").created == {"verdicts": 24}
-    assert set(Judge.objects.values_list("name", flat=True)) == {"published", "second opinion"}
 
 
 def test_the_name_of_a_judge_that_works_here_is_refused(now: datetime) -> None:

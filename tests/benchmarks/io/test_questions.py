@@ -67,16 +67,7 @@ def test_a_span_that_was_not_found_is_stored_without_a_place(now: datetime) -> N
     found, lost = Span.objects.order_by("number")
     assert (found.start, found.end, found.is_exact, found.match_ratio) == (0, 21, True, 1.0)
     assert (lost.is_located, lost.document, lost.match_ratio) == (False, None, None)
-
-
-def test_a_dry_run_counts_and_writes_nothing(now: datetime) -> None:
-    assert take(now, line(), dry_run=True).created["spans"] == 2
-    assert not Question.objects.exists()
-    assert not System.objects.exists()
-
-
-def test_new_key_points_and_responses_are_added_and_scores_and_names_corrected(now: datetime) -> None:
-    take(now, line())
+    # New key points and responses are added and scores and names corrected
     points = [
         {"key": "fog", "text": "Fog."},
         {"key": "ice", "text": "Ice.", "autods": 0.75, "spans": line()["key_points"][0]["spans"]},
@@ -89,6 +80,12 @@ def test_new_key_points_and_responses_are_added_and_scores_and_names_corrected(n
     assert Response.objects.count() == 2
     assert Question.objects.get().category == "causal"
     assert take(now, line()).updated["questions"] == 0, "a file without a category takes none away"
+
+
+def test_a_dry_run_counts_and_writes_nothing(now: datetime) -> None:
+    assert take(now, line(), dry_run=True).created["spans"] == 2
+    assert not Question.objects.exists()
+    assert not System.objects.exists()
 
 
 @pytest.mark.parametrize(
