@@ -111,8 +111,7 @@ def test_without_labels_the_page_says_what_to_do(login) -> None:
 def test_without_judges_the_people_are_shown_alone(as_ada, ada) -> None:
     alone = make_labelled_study(summaries=make_summaries(dataset="buoys"), judges=(), name="Alone", researcher=ada)
     assert "People agree on" in text(as_ada, address(alone))
-    shown = text(as_ada, f"{address(alone)}?view=judges")
-    assert "“manage.py run_judge” runs the offline judge" in shown
+    assert "“manage.py run_judge” runs the offline judge" in text(as_ada, f"{address(alone)}?view=judges")
 
 
 def test_filters_change_the_figures_and_stand_in_the_caption(as_ada, study: Study) -> None:

@@ -368,8 +368,7 @@ SCOPE = Scope("owl", 1, "a", (1,), ("news",), 0.2, 0.6)
 
 def test_a_scope_expires_with_settings_guidelines_and_domains() -> None:
     assert not list(expired(SCOPE, SCOPE))
-    other = Scope("owl", 2, "b", (1, 2), ("news", "conversations"), 0.1, 0.9)
-    reasons = list(expired(SCOPE, other))
+    reasons = list(expired(SCOPE, Scope("owl", 2, "b", (1, 2), ("news", "conversations"), 0.1, 0.9)))
     assert len(reasons) == 3
     assert "version 2" in reasons[0]
     assert "(version 2)" in reasons[1]

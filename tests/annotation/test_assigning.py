@@ -64,8 +64,7 @@ def test_a_ranking_goes_by_score_then_number_within_the_budget() -> None:
     ranked = Material(
         1, "Fares", MATERIAL.documents, MATERIAL.golds, {"bm25": {1: 0.2, 2: 0.9, 3: 0.2, 4: 0.0, 99: 5.0}}
     )
-    rule = Rule(setting="ranking", retriever="bm25", token_budget=501)
-    assert choose(ranked, rule).numbers == (1, 2)
+    assert choose(ranked, Rule(setting="ranking", retriever="bm25", token_budget=501)).numbers == (1, 2)
 
 
 def test_a_set_without_documents_says_why() -> None:
@@ -117,8 +116,7 @@ def test_reading_the_insights_of_another_haystack_does_no_harm(ben, now: datetim
     record_exposure(user=ben, haystack=haystack, reason="writing", now=now)
     assert codes(study, ben) == {Code.SECOND_ON_HAYSTACK}
     # A voided session still means that somebody has written
-    task = make_assignment(study=study, annotator=ben, state="withdrawn")
-    make_session(assignment=task, state="voided")
+    make_session(assignment=make_assignment(study=study, annotator=ben, state="withdrawn"), state="voided")
     assert codes(study, ben, number=1) == {Code.SAME_SUBTOPIC}
     assert codes(study, ben, number=2) == {Code.SECOND_ON_HAYSTACK}
 

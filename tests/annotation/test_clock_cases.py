@@ -111,8 +111,7 @@ def test_an_end_on_a_mark_makes_one_final_snapshot_and_no_mark() -> None:
 def test_two_beats_at_once_ask_for_each_snapshot_once() -> None:
     desk = started()
     first = desk.take(clock.settle(desk.state, T0 + 600_020))
-    second = desk.take(clock.settle(desk.state, T0 + 600_020))
-    assert (first.marks, second.marks) == ((600_000,), ())
+    assert (first.marks, desk.take(clock.settle(desk.state, T0 + 600_020)).marks) == ((600_000,), ())
 
 
 def test_a_host_clock_that_steps_back_holds_active_time_and_is_reported() -> None:

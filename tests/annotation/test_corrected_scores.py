@@ -63,8 +63,7 @@ def corrected(*arguments: str) -> list[dict[str, Any]]:
 
 
 def declare(client: Client, study: Study, answer: str) -> int:
-    address = reverse("annotation:study-random", args=[study.uid])
-    return client.post(address, {"random": answer}).status_code
+    return client.post(reverse("annotation:study-random", args=[study.uid]), {"random": answer}).status_code
 
 
 def test_a_researcher_declares_a_random_draw_and_takes_it_back(as_ada, study: Study) -> None:

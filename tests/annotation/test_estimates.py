@@ -207,15 +207,13 @@ def test_a_study_where_nobody_meets_says_that_agreement_cannot_be_measured(ada, 
 
 @pytest.mark.django_db
 def test_nothing_is_expected_where_nothing_is_known(ada) -> None:
-    measured = Measured(10, 1.0, 2, 2)
-    assert planning.outlook("linking", measured, published=None, user=ada, now=NOW) is None
+    assert planning.outlook("linking", Measured(10, 1.0, 2, 2), published=None, user=ada, now=NOW) is None
     assert planning.outlook("linking", None, published=None, user=ada, now=NOW).half is None
 
 
 @pytest.mark.django_db
 def test_the_overview_says_what_would_make_the_headline_narrower(ada, as_ada, ben, cleo) -> None:
-    empty = MAKERS["linking"](NOTHING, ada, (ben, cleo))
-    page = as_ada.get(reverse("annotation:study", args=[empty.uid]))
+    page = as_ada.get(reverse("annotation:study", args=[MAKERS["linking"](NOTHING, ada, (ben, cleo)).uid]))
     assert "How many more, and what it costs" not in page.text
     study = make_labelled_study(
         summaries=make_summaries(n=20), people=("anna", "bert"), researcher=ada, name="Other"

@@ -76,8 +76,7 @@ def test_examples_are_of_people_and_never_of_the_subtopic_that_is_judged(
     assert (judge.config["examples"]["per_level"], judge.config["examples"]["seed"]) == (1, 3)
     assert "Three examples" not in judge.config["prompt"]
     for number, other in ((1, 2), (2, 1)):
-        summary = Summary.objects.filter(subtopic__number=number)[0]
-        system = asked(server, judge, summary)[0][0]["content"]
+        system = asked(server, judge, Summary.objects.filter(subtopic__number=number)[0])[0][0]["content"]
         assert system.startswith(judge.config["prompt"])
         shown = system.removeprefix(judge.config["prompt"])
         own, others = ({row.text for row in Insight.objects.filter(subtopic__number=n)} for n in (number, other))

@@ -111,8 +111,7 @@ def test_against_the_mean_is_the_mean_over_annotators(table: LabelTable) -> None
 def test_the_majority_leaves_ties_out_and_counts_them() -> None:
     labels = {"1": "FFN", "2": "FPN", "3": "NNN", "4": "PP", "5": "NF"}
     rows = [PlainLabel(who, item, label) for item, given in labels.items() for who, label in zip("abc", given)]  # noqa: B905
-    table = plain_table(rows, categories=("N", "P", "F"))
-    [column], note, n_ties = reference_columns(table, "majority")
+    [column], note, n_ties = reference_columns(plain_table(rows, categories=("N", "P", "F")), "majority")
     assert (column.codes.tolist(), n_ties) == ([2, -1, 0, 1, -1], 2)
     assert "2 ties" in note
 
@@ -262,8 +261,7 @@ def test_there_is_no_bias_only_where_an_interval_is_narrow() -> None:
     def said(low: float, high: float, n: int = 40) -> str:
         length = Stat((low + high) / 2, n, low=low, high=high)
         bias = Bias({}, length, length, length, length, length)
-        own = Stat((low + high) / 20, n, low=low / 10, high=high / 10)
-        row = JudgeBias("o1", bias, {}, n, "gpt", own)
+        row = JudgeBias("o1", bias, {}, n, "gpt", Stat((low + high) / 20, n, low=low / 10, high=high / 10))
         return f"{length_verdict([row])} {family_verdict([row])}"
 
     assert said(-0.2, 0.3).count("no significant bias") == 2

@@ -322,5 +322,4 @@ def test_an_item_leads_back_to_no_task_of_others_and_to_no_other_site(
     at = desk("verification")
     theirs = make_points_study(annotators=[cleo], name="Theirs", questions=[make_points_question(key="theirs")])
     for name in (str(label_task(theirs, cleo).uid), "https://example.org/", "//example.org", ""):
-        page = at.client.get(page_of("verification", at.task(1).uid, back=name))
-        assert page.context["back_url"] == ""
+        assert at.client.get(page_of("verification", at.task(1).uid, back=name)).context["back_url"] == ""

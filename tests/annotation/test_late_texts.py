@@ -94,8 +94,7 @@ def test_of_a_text_that_is_the_final_one_there_is_nothing_to_tell(ben, as_ben, t
     writer.submit(60_000, IN_TIME)
     say_late(writer, text)
     assert late.late_texts(writer.row()) == []
-    shown = as_ben.get(reverse("annotation:session-own", args=[writer.session.uid])).text
-    assert "late-title" not in shown
+    assert "late-title" not in as_ben.get(reverse("annotation:session-own", args=[writer.session.uid])).text
 
 
 def test_a_late_text_that_was_a_draft_once_is_told_of_like_any_other(ben, as_ben, ada, as_ada) -> None:
@@ -150,8 +149,7 @@ def test_an_accepted_late_text_is_a_second_final_text_that_figures_hold_only_on_
 
 @pytest.mark.every_database
 def test_the_files_say_which_text_is_which(writer: Writer, researcher, now: datetime) -> None:
-    op_id = say_late(writer, LATEST, typed_at_ms=int(after(50_000).timestamp() * 1000))
-    decide(researcher, writer, op_id)
+    decide(researcher, writer, say_late(writer, LATEST, typed_at_ms=int(after(50_000).timestamp() * 1000)))
     score(now)
     base = f"/studies/{writer.session.assignment.study.uid}/files/"
 
@@ -369,8 +367,7 @@ def written_offline(user) -> Writer:
     """Somebody who wrote the second bullet before the mark of ten minutes, without a connection until after it."""
     writer = Writer(start_session(user))
     writer.save(60_000, IN_TIME, typed_at_ms=int(after(60_000).timestamp() * 1000))
-    typed_at_ms = int(after(590_000).timestamp() * 1000)
-    writer.save(700_000, LATER, typed_at_ms=typed_at_ms, offline_ms=100_000)
+    writer.save(700_000, LATER, typed_at_ms=int(after(590_000).timestamp() * 1000), offline_ms=100_000)
     writer.submit(720_000)
     return writer
 

@@ -59,8 +59,7 @@ def test_pages_ask_as_often_with_many_sessions_as_with_few(ada, as_ada, ben, cle
 def test_single_sessions_are_not_drawn_where_there_are_too_many(
     ada, as_ada, ben, cleo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    study = MAKERS["writing"](ALL, ada, (ben, cleo))
-    address = reverse("annotation:study-results", args=[study.uid])
+    address = reverse("annotation:study-results", args=[MAKERS["writing"](ALL, ada, (ben, cleo)).uid])
     assert "thin lines are single sessions" in as_ada.get(address).content.decode()
     monkeypatch.setattr(sheet, "MOST_LINES", 1)
     assert "too many to draw each" in as_ada.get(address).content.decode()

@@ -203,8 +203,7 @@ def on_agreement(study: Study, client: Client) -> Iterator[tuple[str, float]]:
 
 
 def test_the_agreement_of_the_same_people_is_one_number(ada, as_ada) -> None:
-    study = make_labelled_study(summaries=make_summaries(), researcher=ada)
-    seen = dict(on_agreement(study, as_ada))
+    seen = dict(on_agreement(make_labelled_study(summaries=make_summaries(), researcher=ada), as_ada))
     exact = seen["JSON, study"]
     assert len(seen) == 9
     assert 0 < exact < 100

@@ -167,8 +167,7 @@ def test_the_page_shows_summary_and_documents_and_never_the_system(
     haystack = make_haystack(n_documents=30)
     text = "- <script>alert(1)</script> Boats leave. [1, 77]\n- **Pier** [2]"
     summary = make_summary(subtopic=haystack.subtopics.get(number=1), system="secret-system", text=text)
-    study = make_rating_study(annotators=[ben], summaries=[summary])
-    url = label_url("label-task", label_task(study, ben))
+    url = label_url("label-task", label_task(make_rating_study(annotators=[ben], summaries=[summary]), ben))
     as_ben.get(url)
     with django_assert_max_num_queries(21):
         shown = flat(as_ben.get(url).content.decode())

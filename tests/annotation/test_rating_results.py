@@ -43,8 +43,7 @@ pytestmark = pytest.mark.django_db
 
 def table(response) -> list[dict[str, str]]:
     """The rows of a CSV file."""
-    body = b"".join(response.streaming_content).decode("utf-8-sig")
-    return list(csv.DictReader(io.StringIO(body)))
+    return list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode("utf-8-sig"))))
 
 
 RATINGS = ([5, 5, 4, 4, 5], [2, 1, 3, 3, 2], [4, 4, 4, 5, 4], [1, 2, 3, 2, 1])
@@ -269,8 +268,7 @@ def test_a_sixth_aspect_is_rated_and_in_results_and_archives(
     assert (by_measure["quality"].people.n_items, by_measure["brevity"].people.n_items) == (4, 0)
     [system, *_] = results.report.systems[0].rows
     assert system.own["brevity"].value == pytest.approx(3)
-    address = reverse("annotation:study-labels", args=[study.uid, "csv"])
-    shown = as_ada.get(address, {"which": "current"})
+    shown = as_ada.get(reverse("annotation:study-labels", args=[study.uid, "csv"]), {"which": "current"})
     rows = list(csv.DictReader(StringIO(b"".join(shown.streaming_content).decode("utf-8-sig"))))
     assert [row["label"] for row in rows if row["task"] == "brevity"] == ["2", "3", "4", "5"]
     assert len(rows) == 4 * 5 + 4 * 6

@@ -166,8 +166,7 @@ def test_reasons_are_stored_beside_and_do_not_answer_the_task(study: Study, ben,
     finish(as_ben, task, 3)
     task.refresh_from_db()
     assert (task.state, task.n_answered) == ("done", task.n_questions)
-    html = as_ben.get(label_url("label-task", task)).content.decode()
-    assert html.count("data-unlinked-line") == 3
+    assert as_ben.get(label_url("label-task", task)).content.decode().count("data-unlinked-line") == 3
     assert CoverageLabel.objects.filter(is_current=True).count() == task.n_questions
 
 

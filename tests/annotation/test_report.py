@@ -222,8 +222,7 @@ def test_judges_and_bias_of_a_study_or_a_dataset() -> None:
     assert full["judges"] == report("judges", "--study", study.name)
     assert [one["judge"] for one in full["ranking"]] == [row["judge"] for row in full["judges"]]
     people = full["people"]
-    highest = people["highest_correlation"]["pearson"]
-    assert highest == pytest.approx(max(people["pearson"], 0) ** 0.5)
+    assert people["highest_correlation"]["pearson"] == pytest.approx(max(people["pearson"], 0) ** 0.5)
     pairs = {(one["first"], one["second"]) for one in full["differences"]}
     assert {(row["judge"], "people") for row in full["judges"]} < pairs
 

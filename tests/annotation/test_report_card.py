@@ -36,8 +36,7 @@ def page_of(study: Study) -> str:
 
 def card_of(study: Study, client: Client) -> dict[str, dict[str, Any]]:
     """The rows in the archive, by their keys."""
-    rows = json.loads(archive_of(study, client)["report_card.json"])["rows"]
-    return {row["key"]: row for row in rows}
+    return {row["key"]: row for row in json.loads(archive_of(study, client)["report_card.json"])["rows"]}
 
 
 def done(study: Study, person, *minutes: int) -> None:

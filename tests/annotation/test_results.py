@@ -192,8 +192,7 @@ def test_the_researcher_sees_curves_and_sessions(study, ada, as_ada, now: dateti
     session = Session.objects.get(annotator__user__username="ben")
     page = as_ada.get(f"/sessions/{session.uid}/").content.decode()
     assert "the new pier opens" in page
-    snapshot = as_ada.get(f"/sessions/{session.uid}/snapshots/{25 * MINUTE}/").content.decode()
-    assert "<ins>" in flat(snapshot)
+    assert "<ins>" in flat(as_ada.get(f"/sessions/{session.uid}/snapshots/{25 * MINUTE}/").content.decode())
     assert Exposure.objects.filter(user=ada, haystack__key="ferry").exists()
     page = flat(as_ada.get(f"/studies/{study.uid}/results/?sessions-sort=-minutes").content.decode())
     assert 'id="look" method="get"' in page

@@ -292,8 +292,7 @@ def _a_retriever_comes() -> None:
 
 
 def _a_retriever_scores_otherwise() -> None:
-    row = RetrieverRanking.objects.all()[0]
-    RetrieverRanking.objects.filter(pk=row.pk).update(scores={"2": 1.0})
+    RetrieverRanking.objects.filter(pk=RetrieverRanking.objects.all()[0].pk).update(scores={"2": 1.0})
 
 
 def _scores_of_a_text_come() -> None:

@@ -113,8 +113,7 @@ def test_an_answer_or_judge_that_does_not_count_is_as_if_it_were_not_there(
 ) -> None:
     """Answers that are superseded, of a check or in training; judges that are archived."""
     study = made(kind, ada, (ben, cleo))
-    work = kinds.kind_named(kind)
-    model = work.answers.model
+    model = kinds.kind_named(kind).answers.model
     first = model.objects.filter(study=study, annotator=annotator_of(cleo)).for_figures().order_by("pk")[0]
     chosen = model.objects.filter(pk=first.pk)
     before = Shown(as_ada, study).everything

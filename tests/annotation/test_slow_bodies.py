@@ -92,7 +92,6 @@ def test_a_contact_of_label_work_counts_when_it_is_complete(post: Post, ben) -> 
     make_linking_study(annotators=[ben])
     task = LabelTask.objects.filter(annotator__user=ben)[0]
     begun = timezone.now()
-    url = reverse("annotation:label-seen", args=[task.uid])
-    assert post(url, "{}", wait_s=LATE_S)["status"] == 200
+    assert post(reverse("annotation:label-seen", args=[task.uid]), "{}", wait_s=LATE_S)["status"] == 200
     task.refresh_from_db()
     assert task.last_seen_at >= begun + timedelta(seconds=LATE_S)

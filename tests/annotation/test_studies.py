@@ -129,8 +129,7 @@ def test_a_study_with_a_session_under_way_is_not_archived(ada, ben, now: datetim
 
 def test_only_a_study_without_work_is_deleted(ada, ben, now: datetime) -> None:
     study = new_study(ada)
-    task = make_assignment(study=study, annotator=ben)
-    session = make_session(assignment=task, state="submitted")
+    session = make_session(assignment=make_assignment(study=study, annotator=ben), state="submitted")
     with pytest.raises(kind.NotReady, match="archive the study instead"):
         lifecycle.delete_study(study=study, by=ada, now=now)
     session.periods.all().delete()

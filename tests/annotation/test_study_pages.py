@@ -145,8 +145,7 @@ def test_a_version_that_somebody_saved_meanwhile_is_not_replaced_unseen(text: st
         assert refused.status_code == 409
         assert "Somebody saved version" in page
         assert "By **ada**" in page
-    again = re.search(pattern, page)
-    assert as_ada.post(url, {"body": "By **ada**", "seen": again[1]}).status_code == 302
+    assert as_ada.post(url, {"body": "By **ada**", "seen": re.search(pattern, page)[1]}).status_code == 302
 
 
 def test_people_are_added_limited_and_removed_on_the_pages(ada, as_ada, ben) -> None:

@@ -218,8 +218,7 @@ def test_a_voided_session_gets_no_time_but_its_annotator_an_answer(
     settling.reopen(session=writer.session, by=eve, delta_ms=10 * MINUTE, reason="?", now=after(OVERTIME + MINUTE))
     settling.void(session=writer.session, by=eve, reason="Two people", now=after(OVERTIME + MINUTE))
     assert "Credit time" not in page(as_eve, "annotation:session-results", writer.session.uid)
-    told = answer(as_eve, request_, action="grant", minutes="12", answer="Fine")
-    assert "The session is over" in told
+    assert "The session is over" in answer(as_eve, request_, action="grant", minutes="12", answer="Fine")
     request_.refresh_from_db()
     assert (request_.answered_at, writer.row().state) == (None, "voided")
     answer(as_eve, request_, action="decline", answer="It was voided.")

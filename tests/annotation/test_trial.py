@@ -235,8 +235,7 @@ def test_answers_of_the_trial_are_no_labels_no_time_and_no_cost_and_are_named_tr
     assert {row["role"] for row in rows} == {"training"}
     assert {row["annotator"] for row in rows} == {"annotator1", "annotator2"}
     assert len(rows) == 6
-    removal = remove_work(annotator=annotator_of(ben), mode="deleted", by=ada, now=NOW)
-    assert totals(removal)["trials"] == 1
+    assert totals(remove_work(annotator=annotator_of(ben), mode="deleted", by=ada, now=NOW))["trials"] == 1
     assert not Trial.objects.filter(annotator=annotator_of(ben)).exists()
 
 

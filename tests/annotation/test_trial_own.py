@@ -61,8 +61,7 @@ def test_examples_of_its_own_come_first_or_instead_and_a_try_keeps_those_that_it
 ) -> None:
     study = make_study("validation", ben, cleo, share="1")
     study.researchers.add(ada)
-    upload = SimpleUploadedFile("own.toml", OWN.encode())
-    assert save_own(as_ada, study, "", file=upload).status_code == 302
+    assert save_own(as_ada, study, "", file=SimpleUploadedFile("own.toml", OWN.encode())).status_code == 302
     page = as_ben.get(address(study, 1)).content.decode()
     assert "Sonntags öffnet das Bad um neun." in page
     assert "example 1 of 1" in page

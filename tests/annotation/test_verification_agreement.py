@@ -68,8 +68,7 @@ def test_the_worked_examples_hold_for_labels_of_external_study(
 
 
 def test_task_2_is_missing_after_a_no_whatever_was_stored(tmp_path: Path) -> None:
-    path = file_of(tmp_path, grounded=["YY", "YX", "XX", "YY"], key_point=["FF", "FF", "NN", "FP"])
-    import_labels(path)
+    import_labels(file_of(tmp_path, grounded=["YY", "YX", "XX", "YY"], key_point=["FF", "FF", "NN", "FP"]))
     assert ExternalLabel.objects.filter(task="key_point").count() == 8
     found = report("--study", "Elsewhere", "--task", "key_point")
     assert (found["n_items"], found["n_pairable"], found["percent"]) == (3, 2, 0.5)

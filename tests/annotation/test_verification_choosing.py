@@ -121,8 +121,7 @@ def test_labels_of_external_study_have_the_same_page(as_ada, db: None) -> None:
             ExternalLabel.objects.create(
                 study=made, annotator=annotator, task="grounded", item=str(at), label="yes", imported_at=NOW
             )
-    page = as_ada.get(reverse("annotation:study-figures", args=[made.uid]), follow=True)
-    text = page.content.decode()
+    text = as_ada.get(reverse("annotation:study-figures", args=[made.uid]), follow=True).content.decode()
     assert "Can it be found in the text?" in text
     assert "No key point has two answers" in text  # of the second judgment
     for name in ("dataset", "choosing"):

@@ -206,8 +206,7 @@ def test_a_study_on_two_question_sets_with_the_same_keys_has_its_files(ada, as_a
     page = reverse("annotation:verification-dataset", args=[study.uid])
 
     def file(name: str, **query: str):
-        address = reverse("annotation:verification-dataset-file", args=[study.uid, name])
-        return as_ada.get(address, query)
+        return as_ada.get(reverse("annotation:verification-dataset-file", args=[study.uid, name]), query)
 
     assert len(file("kept.csv").getvalue().decode().splitlines()) == 9
     assert as_ada.get(reverse("annotation:study-labels", args=[study.uid, "csv"])).status_code == 200

@@ -144,8 +144,7 @@ def test_without_machines_there_is_no_table(ada, as_ada) -> None:
     made = make_verification_study(annotators=("anna", "bert"), questions=make_questions(1), researcher=ada)
     say_all(made, ["AA", "AN"])
     assert report(made, "keep") == {}
-    url = reverse("annotation:study-figures", args=[made.uid])
-    assert "Against people" not in as_ada.get(url).text
+    assert "Against people" not in as_ada.get(reverse("annotation:study-figures", args=[made.uid])).text
 
 
 def test_the_autods_page_shows_the_scores_of_the_judge_that_is_chosen(study: Study, as_ada) -> None:
@@ -159,8 +158,7 @@ def test_the_autods_page_shows_the_scores_of_the_judge_that_is_chosen(study: Stu
     assert "Try it on the dataset" not in chosen
     file = reverse("annotation:verification-autods-file", args=[study.uid, "figures.json"])
     assert as_ada.get(file, {"scores": str(judge.uid)}).json()["n_scored"] == 1
-    other = make_judge("wren", kind="openai")
-    assert "No scores" in as_ada.get(url, {"scores": str(other.uid)}).text
+    assert "No scores" in as_ada.get(url, {"scores": str(make_judge("wren", kind="openai").uid)}).text
     for wrong in ("x", "<script>", "00000000-0000-4000-8000-000000000000"):
         assert as_ada.get(url, {"scores": wrong}).status_code == 404
 
@@ -197,8 +195,7 @@ def test_a_model_is_run_on_a_studys_key_points_from_the_browser(
     judge = versions.ensure_judge(name="sparrow", kind="openai", config=values, now=NOW)
     make_questions(1, dataset="other")
     asked = {"judge": str(judge.uid), "task": "verification", "repeats": 1, "concurrency": 4}
-    looked = flat(as_ada.get(url, asked).text)
-    assert "12, 0 cached or duplicate" in looked, "six key points, two judgments"
+    assert "12, 0 cached or duplicate" in flat(as_ada.get(url, asked).text), "six key points, two judgments"
     assert server.n_asked == 0
     run = JudgeRun.objects.get(uid=as_ada.post(url, asked).headers["Location"].split("/")[-2])
     assert (run.task, run.requested_by, run.items.count()) == ("verification", ada, 6)

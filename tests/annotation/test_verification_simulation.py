@@ -111,8 +111,7 @@ def test_the_command_fills_a_study_of_its_own_whose_figures_show_the_careless_on
     table = collect(study)
     kappas = by_pair(randolph_kappa, table.ratings(Task.GROUNDED))
     names = {person.key: person.name for person in table.people}
-    best = max(kappas, key=lambda pair: kappas[pair].value or -1)
-    assert {names[key] for key in best} == {"ada", "ben"}
+    assert {names[key] for key in max(kappas, key=lambda pair: kappas[pair].value or -1)} == {"ada", "ben"}
     checks = study.pointlabels.filter(is_check=True)
     assert checks.filter(annotator__label="ada", grounded="no").count() >= 4
     assert study.label_tasks.exclude(state="done").count() == 0

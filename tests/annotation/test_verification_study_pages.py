@@ -172,8 +172,7 @@ def test_attention_checks_are_told_apart(study: Study, as_ada, ben) -> None:
 def test_people_join_and_take_over_what_nobody_opened(study: Study, as_ada, ben, dot) -> None:
     say(study, ben, study.label_items.filter(is_overlap=True)[0].key_point, "A")
     data = {"action": "people", "annotators": [annotator_of(dot).pk], "rebalance": "on"}
-    answer = as_ada.post(url("study-annotators", study), data)
-    assert answer.headers["Location"] == url("study", study)
+    assert as_ada.post(url("study-annotators", study), data).headers["Location"] == url("study", study)
     assert study.label_tasks.filter(annotator__user=dot, item__is_overlap=True).count() == 2
     assert study.label_tasks.filter(annotator__user=dot).count() >= 4
     assert PointLabel.objects.get().task.annotator == annotator_of(ben)

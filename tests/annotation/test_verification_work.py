@@ -104,8 +104,7 @@ def test_a_choice_answers_with_how_things_stand(study: Study, ben, as_ben) -> No
     undone = as_ben.post(url("label-undo", task), {"op_id": "c"}, headers=JSON).json()
     assert (undone["keyness"], undone["is_unsure"], undone["state"]) == ("", True, "begun")
     as_ben.post(url("label-undo", task), {"op_id": "d"}, headers=JSON)
-    nothing = as_ben.post(url("label-undo", task), {"op_id": "e"}, headers=JSON).json()
-    assert nothing == {"nothing": True}
+    assert as_ben.post(url("label-undo", task), {"op_id": "e"}, headers=JSON).json() == {"nothing": True}
 
 
 def test_plain_forms_work_without_scripts(study: Study, ben, as_ben) -> None:

@@ -111,8 +111,7 @@ def test_practice_under_way_is_shown_with_its_clock_and_the_way_back(ben, as_ben
 def test_practice_waits_for_consent(as_ben) -> None:
     give_consent()
     make_haystack(key="tryout", is_practice=True)
-    response = as_ben.post(reverse("annotation:practice"))
-    assert response.headers["Location"] == reverse("annotation:consent")
+    assert as_ben.post(reverse("annotation:practice")).headers["Location"] == reverse("annotation:consent")
     assert not Assignment.objects.exists()
 
 
@@ -169,8 +168,7 @@ def test_earnings_count_every_active_millisecond_once(ben, cleo, now: datetime) 
     )
     make_session(assignment=make_assignment(study=study, annotator=ben, subtopic=second), state="running")
     make_session(assignment=make_assignment(study=study, annotator=cleo), state="submitted", acc_ms=1_000)
-    rows = earned_by(annotator_of(ben), now + timedelta(minutes=10)).sessions
-    total = results.by_study(rows)[study]
+    total = results.by_study(earned_by(annotator_of(ben), now + timedelta(minutes=10)).sessions)[study]
     assert (total.n_sessions, total.active_ms) == (2, 3_600_000)
     assert total.amount == Decimal("30.00")
 

@@ -53,8 +53,7 @@ def test_the_task_at_hand_and_the_one_after_it_stand_there_once_and_practice_is_
 
 
 def test_a_barred_task_is_neither_counted_nor_offered_nor_priced(ben, as_ben, now: datetime) -> None:
-    task = make_assignment(annotator=ben)
-    record_exposure(user=ben, haystack=task.haystack, reason="linking", now=now)
+    record_exposure(user=ben, haystack=make_assignment(annotator=ben).haystack, reason="linking", now=now)
     work = shown(as_ben, "annotation:work")
     assert "You have already seen what these documents contain" in work
     assert "data-blocked" in work
@@ -184,8 +183,7 @@ def test_work_handed_in_stands_under_the_name_of_its_kind(ben, as_ben) -> None:
 
 
 def test_a_begun_task_offers_no_form_to_withdraw_it(ben, ada, as_ada) -> None:
-    study = make_writing_study(annotators=[ben], researcher=ada)
-    waiting = make_assignment(annotator=ben, study=study)
+    waiting = make_assignment(annotator=ben, study=make_writing_study(annotators=[ben], researcher=ada))
     url = reverse("annotation:assignment-withdraw", args=[waiting.uid])
     assert 'class="danger"' in as_ada.get(url).content.decode()
     type(waiting).objects.update(state="started")

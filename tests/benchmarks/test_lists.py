@@ -126,8 +126,7 @@ def test_rows_in_the_database_are_sorted_narrowed_and_paged_there(now, monkeypat
     def found(query: str) -> list[str]:
         view = PeoplePage()
         view.setup(RequestFactory().get(f"/?{query}"))
-        table = view.get(view.request).context_data["table"]
-        return [row.record.name for row in table.paginated_rows]
+        return [row.record.name for row in view.get(view.request).context_data["table"].paginated_rows]
 
     assert found("") == ["Bea", "Al"]
     assert found("page=2") == found("page=99") == found("page=-1") == ["Cy"]

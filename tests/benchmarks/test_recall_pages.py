@@ -110,8 +110,7 @@ def test_without_verdicts_or_responses_the_page_says_what_to_do(as_ada) -> None:
 
 def test_files_hold_the_figures_the_counts_and_the_chart(judge: Judge, as_ada) -> None:
     assert as_ada.get(RECALL + "files/recall.json").json()["overall"]["judge"] == "owl"
-    text = b"".join(as_ada.get(RECALL + "files/recall.csv")).decode()
-    rows = list(csv.DictReader(io.StringIO(text)))
+    rows = list(csv.DictReader(io.StringIO(b"".join(as_ada.get(RECALL + "files/recall.csv")).decode())))
     undefined = [row for row in rows if not row["value"] and not row["text"]]
     assert undefined
     assert all(row["reason"] for row in undefined)
@@ -170,8 +169,7 @@ def test_a_response_shows_verdicts_with_their_evidence_and_escapes_them(judge: J
 
 
 def test_a_check_is_kept_as_a_row_and_the_newest_of_each_person_counts(judge: Judge, as_ada, as_eve) -> None:
-    response = Response.objects.get(system__key="wren")
-    first, second = response.extractions.get().points.order_by("number")
+    first, second = Response.objects.get(system__key="wren").extractions.get().points.order_by("number")
     address = reverse("benchmarks:point-check", args=[first.uid])
     plain = as_ada.post(address, {"is_right": "no", "note": "Half of it."})
     assert plain.headers["Location"].endswith("#point-1")

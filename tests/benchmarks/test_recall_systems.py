@@ -144,8 +144,7 @@ def test_judges_are_compared_by_how_they_rank_systems_on_common_items(
 
 def test_ranks_by_each_judge_stand_beside_recall(judge: Judge, ada, login: Login) -> None:
     second_judge()
-    found = table(ResponseFilter())
-    shown = sheet(figures_of(found, only_common=True), Beside()).table("systems-by-judge")
+    shown = sheet(figures_of(table(ResponseFilter()), only_common=True), Beside()).table("systems-by-judge")
     ranks = {row.names[0]: (row.value("rank_owl"), row.value("rank_crow")) for row in shown.rows}
     assert ranks == {"heron": (1, 2), "wren": (2, 1), "jay": (3, 3)}
 
@@ -179,10 +178,8 @@ def test_the_switch_is_in_the_address_and_named_in_every_caption(judge: Judge, a
     assert "Only the 3 of 4" not in everything
     assert everything.count("All 4 questions; systems may have answered different ones") >= 4
     assert as_ada.get(RECALL + "?system=wren&system=jay").text.count(" checked>") == 2
-    files = as_ada.get(RECALL + "files/recall.json?questions=all").json()
-    assert files["systems"]["only_common"] is False
-    text = b"".join(as_ada.get(RECALL + "files/systems.csv")).decode()
-    rows = list(csv.DictReader(io.StringIO(text)))
+    assert as_ada.get(RECALL + "files/recall.json?questions=all").json()["systems"]["only_common"] is False
+    rows = list(csv.DictReader(io.StringIO(b"".join(as_ada.get(RECALL + "files/systems.csv")).decode())))
     assert {row["dimension"] for row in rows} == {
         "all", "category", "domain", "document_length", "response_length", "judge"
     }  # fmt: skip

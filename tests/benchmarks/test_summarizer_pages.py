@@ -55,8 +55,7 @@ def test_a_summarizer_is_made_estimated_and_run(as_ada, server: FakeServer, hays
     assert started["Location"] == url("judge-run", run.uid)
     judging.run_pending(run=run, clock=timezone.now)
     assert Summary.objects.filter(system__document_order="sort").count() == 2
-    again = as_ada.post(url("summarizer-start", made.uid), asked, follow=True).text
-    assert "Nothing is missing" in again
+    assert "Nothing is missing" in as_ada.post(url("summarizer-start", made.uid), asked, follow=True).text
     listed = as_ada.get(url("summarizers")).text
     assert "heron" in listed
     assert "Runs" in listed

@@ -60,8 +60,7 @@ def test_the_board_on_its_page_is_the_board_in_the_file(study: Study, as_ada) ->
 
 def test_strangers_get_no_file_and_studies_without_work_say_so(study: Study, ada, as_ada, login) -> None:
     address = reverse("exchange:study-file", args=[study.uid])
-    dot = make_user("dot", "researcher")
-    assert login(dot).get(address, {"format": "inspect"}).status_code == 404
+    assert login(make_user("dot", "researcher")).get(address, {"format": "inspect"}).status_code == 404
     assert login(make_user("ben", "annotator")).get(address, {"format": "inspect"}).status_code == 403
     empty = make_writing_study(
         researcher=ada, name="Nothing yet", haystack=study.writing_plan.subtopics.first().haystack

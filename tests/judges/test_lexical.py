@@ -49,8 +49,7 @@ def test_a_bullet_that_says_some_of_the_insight_covers_it_partially() -> None:
 
 
 def test_other_inflections_of_the_words_are_recognized() -> None:
-    found = verdicts("- A diver finds cracking concretes at the northern piers")
-    assert found[PIER].coverage != "none"
+    assert verdicts("- A diver finds cracking concretes at the northern piers")[PIER].coverage != "none"
 
 
 def test_the_bullet_with_the_right_numbers_is_linked() -> None:
@@ -162,8 +161,7 @@ def test_an_insight_that_the_background_lacks_is_judged_as_if_it_had_it() -> Non
 
 
 def test_a_background_without_any_text_still_judges() -> None:
-    found = verdicts("- " + FERRY, insights=(FERRY,), background=Background())
-    assert found[FERRY].coverage == "full"
+    assert verdicts("- " + FERRY, insights=(FERRY,), background=Background())[FERRY].coverage == "full"
 
 
 def test_the_version_of_a_background_depends_on_its_texts_and_not_on_their_order() -> None:

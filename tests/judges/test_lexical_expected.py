@@ -94,8 +94,7 @@ def test_a_summary_without_a_line_that_could_cover_covers_nothing_for_certain() 
 
 def test_the_smallest_backgrounds_are_judged() -> None:
     for background in (Background(), Background(insights=(PIER,)), Background(texts=("One.",), insights=("1",))):
-        found = verdicts(f"- {PIER}", background=background, insights=[PIER])
-        assert found[PIER].coverage != "none"
+        assert verdicts(f"- {PIER}", background=background, insights=[PIER])[PIER].coverage != "none"
     assert verdicts("- …", background=Background(), insights=["…"])["…"].coverage in WORTH
     assert ExpectingJudge().judge_coverage([summary("- a", insights=())], Background()) == [[]]
 

@@ -76,8 +76,7 @@ def test_nothing_is_paid_twice(name: str, server: FakeServer) -> None:
 
 @pytest.mark.parametrize("name", ["embeddings", "rerank"])
 def test_what_was_answered_before_a_failure_is_kept(name: str, server: FakeServer, monkeypatch) -> None:
-    batch = "TEXTS_AT_A_TIME" if name == "embeddings" else "DOCUMENTS_AT_A_TIME"
-    monkeypatch.setattr(servers, batch, 2)
+    monkeypatch.setattr(servers, "TEXTS_AT_A_TIME" if name == "embeddings" else "DOCUMENTS_AT_A_TIME", 2)
     memory = ForgetfulMemory()
     server.behaviour = lambda number, body: failing(401, "who are you") if number == 2 else None
     with pytest.raises(RetrievalFailed, match="401: who are you"):

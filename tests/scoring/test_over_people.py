@@ -168,8 +168,7 @@ def test_the_interval_holds_the_truth_of_all_annotators() -> None:
     for repetition in range(60):
         skills = rng.beta(4, 2, 10)
         right = rng.integers(0, 3, 90)
-        knows = rng.random((90, 10)) < skills
-        codes = np.where(knows, right[:, None], rng.integers(0, 3, (90, 10)))
+        codes = np.where(rng.random((90, 10)) < skills, right[:, None], rng.integers(0, 3, (90, 10)))
         table = Ratings(
             codes, tuple("abc"), tuple(map(str, range(10))), tuple(np.repeat(np.arange(15), 6).tolist())
         )

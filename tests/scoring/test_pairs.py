@@ -140,8 +140,7 @@ def test_all_or_none_get_wilsons_interval_and_few_items_none() -> None:
         8,
     )
     small = Batch(3)
-    ratio = Figure("m", mean_of_ratios, "")
-    few = small.estimate(ratio, [small.add(np.ones((3, 2)))]).stat(n_items=3)
+    few = small.estimate(Figure("m", mean_of_ratios, ""), [small.add(np.ones((3, 2)))]).stat(n_items=3)
     assert (few.low, few.interval_reason) == (None, "no interval under 4 items")
 
 

@@ -205,5 +205,4 @@ def test_planned_widths_of_sparse_designs_are_those_of_simulated_studies() -> No
         [2 * t_quantile(one.df) * one.se for one in seen if one.se is not None and one.df is not None]
     )
     assert expected_width(truth, n_people=24, n_items=16) > expected_width(KNOWN, n_people=24, n_items=16)
-    each = expected_width(truth, n_people=24, n_items=16, n_each=3)
-    assert each == pytest.approx(simulated, rel=0.05)
+    assert expected_width(truth, n_people=24, n_items=16, n_each=3) == pytest.approx(simulated, rel=0.05)

@@ -284,8 +284,7 @@ def test_the_score_is_a_share_and_swaps_with_the_answers(yes: list[float], no: l
 @given(st.floats(0.001, 1), st.floats(0.0001, 0.9))
 def test_the_bound_holds_for_any_unlisted_answer(p_yes: float, least: float) -> None:
     p_no = min(least, 1 - p_yes)
-    bound = score([math.log(p_yes)], [], least_listed=math.log(least))
-    assert bound.low <= p_yes / (p_yes + p_no) + 1e-9
+    assert score([math.log(p_yes)], [], least_listed=math.log(least)).low <= p_yes / (p_yes + p_no) + 1e-9
 
 
 def test_histogram_and_cumulative_shares() -> None:

@@ -151,8 +151,7 @@ def test_the_published_oracle_summaries_cite_what_the_rule_selects(published: Pa
         mentions: Counter[int] = Counter()
         for key, summary in subtopic["summaries"].items():
             if "_oracle_" in key:
-                lines = lines_from_list(summary)
-                mentions.update({number for line in lines for number in line.citations})
+                mentions.update({number for line in lines_from_list(summary) for number in line.citations})
         known = {number for number, times in mentions.items() if times >= 2 and 1 <= number <= 100}
         cited += len(known)
         cited_and_selected += len(known & set(chosen.numbers))

@@ -140,8 +140,7 @@ def test_an_undo_takes_back_the_last_act_wherever_it_was_or_on_its_own_task() ->
     here, anywhere = Act("ben", "t1", "d", is_undo=True, only_here=True), Act("ben", "t1", "e", is_undo=True)
     assert held_after([*acts, here]) == {("t1", "q"): "no", ("t2", "q"): "no"}
     assert held_after([*acts, anywhere]) == {("t1", "q"): "yes", ("t2", "q"): ""}
-    elsewhere = replace(here, undone_on="t2")
-    assert held_after([*acts, elsewhere]) == {("t1", "q"): "yes", ("t2", "q"): ""}
+    assert held_after([*acts, replace(here, undone_on="t2")]) == {("t1", "q"): "yes", ("t2", "q"): ""}
     assert held_after([*acts, here, anywhere, anywhere]) == {("t1", "q"): "", ("t2", "q"): ""}
 
 

@@ -266,8 +266,7 @@ def test_accommodation_is_kept_and_its_note_stays_out_of_the_audit_log(ben, eve,
 
 @pytest.mark.parametrize("factor", ["0.5", "11", "-1", "x", ""])
 def test_a_limit_factor_outside_its_range_is_refused(ben, as_eve, factor: str) -> None:
-    page = as_eve.post(f"/people/{ben.uid}/accommodation/", {"limit_factor": factor})
-    assert page.status_code == 422
+    assert as_eve.post(f"/people/{ben.uid}/accommodation/", {"limit_factor": factor}).status_code == 422
     assert Annotator.objects.get(user=ben).limit_factor == 1
 
 

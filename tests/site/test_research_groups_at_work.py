@@ -201,8 +201,7 @@ def test_a_haystack_moves_with_its_questions_and_runs_unless_studies_elsewhere_s
 ) -> None:
     haystack = make_haystack(created_by=ada)
     summary = make_summary(subtopic=haystack.subtopics.get(number=1))
-    questions = make_questions(2, dataset="harbours")
-    Question.objects.filter(pk=questions[0].pk).update(haystack=haystack)
+    Question.objects.filter(pk=make_questions(2, dataset="harbours")[0].pk).update(haystack=haystack)
     judging.request_run(judge=versions.default_judge(now=NOW), subjects=[summary], reason="person", now=NOW)
     study = make_linking_study(summaries=[summary], researcher=ada)
     page = reverse("benchmarks:haystack-group", args=[haystack.uid])
@@ -290,8 +289,7 @@ def test_stored_results_are_computed_in_the_sight_of_whoever_asks(
 
 
 def test_the_sight_of_a_request_ends_with_its_body(as_ada, gulls: ResearchGroup) -> None:
-    haystack = make_haystack(group=gulls)
-    response = as_ada.get(reverse("benchmarks:haystack-download", args=[haystack.uid]))
+    response = as_ada.get(reverse("benchmarks:haystack-download", args=[make_haystack(group=gulls).uid]))
     assert response.streaming
     assert sight.current() == sight.Sight(frozenset([gulls.pk]))
     b"".join(response.streaming_content)
@@ -304,8 +302,7 @@ def test_the_sight_costs_one_query(ada, login, django_assert_num_queries) -> Non
     with django_assert_num_queries(1):
         assert sight.of(user) is None
         sight.of(user)
-    now = timezone.now()
-    grouping.join(group_id=grouping.make_group(name="Gulls", by=None, now=now).pk, people=[ada])
+    grouping.join(group_id=grouping.make_group(name="Gulls", by=None, now=timezone.now()).pk, people=[ada])
     user = User.objects.get(pk=ada.pk)
     user.has_perm("benchmarks.view_haystack")
     with django_assert_num_queries(1):

@@ -47,8 +47,7 @@ def test_a_form_sent_after_the_login_ended_leads_back_to_its_page(
 
 
 def test_a_superuser_is_not_led_to_work_that_is_not_there(login, django_user_model) -> None:
-    root = django_user_model.objects.create_superuser("root", "", "correct horse")
-    shown = login(root).get("/").text
+    shown = login(django_user_model.objects.create_superuser("root", "", "correct horse")).get("/").text
     assert reverse("annotation:studies") in shown
     assert f'href="{reverse("annotation:work")}"' not in shown
 

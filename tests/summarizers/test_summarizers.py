@@ -72,8 +72,7 @@ def test_blocks_end_at_the_first_sentence_end_after_their_words_across_documents
     ],
 )
 def test_what_is_no_bullets_with_citations_says_why(reply: str, problem: str) -> None:
-    found = read_summary(reply, shown={1, 2, 3}, n_bullets=2, is_cut_off=False)
-    assert " ".join(found.problems) == problem
+    assert " ".join(read_summary(reply, shown={1, 2, 3}, n_bullets=2, is_cut_off=False).problems) == problem
 
 
 def test_another_number_of_bullets_is_remarked_and_a_cut_is_a_problem() -> None:

@@ -254,8 +254,7 @@ def test_after_the_last_try_of_a_chapter_a_person_decides(command: Command, ada,
     assert script.played["strayed"] == 3 * len(stuck)
     for part in stuck:
         deciding.decide(part=part, action="edit", text=f"{part.text}\nBob: {FACTS[1]}", by=ada, now=now)
-    report = command.report(script, "--resume", str(part.synthesis.uid))
-    assert report["steps"]["queries"]["got"] == 3
+    assert command.report(script, "--resume", str(part.synthesis.uid))["steps"]["queries"]["got"] == 3
     assert script.played["strayed"] == 3 * len(stuck)
 
 

@@ -185,8 +185,7 @@ def test_pasted_documents_become_insights_and_a_haystack(server: FakeServer, pag
         pages.run(name)
         pages.see()
         if name in {"grouping", "sorting"}:
-            page = pages.see("review", pages.synthesis.uid, name)
-            assert ("Said in" in page) == (name == "grouping")
+            assert ("Said in" in pages.see("review", pages.synthesis.uid, name)) == (name == "grouping")
             pages.go_on(name)
     pages.post("hand-over")
     found = Insight.objects.filter(subtopic__haystack__title="Town")
@@ -273,8 +272,7 @@ def test_what_was_made_again_counts_once_on_its_step(server: FakeServer, pages: 
     pages.run("documents")
     assert parts(pages, "document", state=PartState.REGENERATED).exists()
     [row] = [row for row in step_rows(pages.synthesis) if row.step.name == "documents"]
-    there = sum(row.states.get(state, 0) for state in ("flagged", "stale", "clear"))
-    assert (there, row.n_read) == (8, 0)
+    assert (sum(row.states.get(state, 0) for state in ("flagged", "stale", "clear")), row.n_read) == (8, 0)
     assert row.n_repaired <= row.n_written == 8
 
 

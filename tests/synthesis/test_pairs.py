@@ -99,8 +99,7 @@ def test_misses_and_leaks_that_people_find_have_intervals(baths: Haystack, ada, 
 def test_who_verifies_pairs_writes_first_and_then_never_on_that_haystack(
     baths: Haystack, ada, ben, cleo, now: datetime, login
 ) -> None:
-    name = make_set(haystack=baths, n=12, seed=1, by=ada, now=now)
-    verify = study_of(name, [ben, cleo], by=ada, now=now)
+    verify = study_of(make_set(haystack=baths, n=12, seed=1, by=ada, now=now), [ben, cleo], by=ada, now=now)
     study = writing.create_study(
         details=Details(name="Write"),
         plan=WritingPlan(),

@@ -64,5 +64,4 @@ def test_what_has_a_rare_number_or_name_of_an_unplanned_insight_is_always_asked_
     )
     world = World("A harbour", settings, 1, insights=(TOLD, *others))
     replies = {"text-0": {"title": "Harbour", "document": f"{TOLD.text}\n\n{text}\n\n{'So it went. ' * 6}"}}
-    asks = writing.document(world, Task(Piece(9, 1, "", ""), holds=(TOLD,)), replies).asks
-    assert bool(asks) is is_asked
+    assert bool(writing.document(world, Task(Piece(9, 1, "", ""), holds=(TOLD,)), replies).asks) is is_asked

@@ -198,8 +198,7 @@ def test_the_published_haystack_keeps_its_leaderboard(published: Path, tmp_path:
     benchmark.write_text(json.dumps(annotated(topic, file_name="topic_news1")))
     bring_in("summhay", published / "topic_news1.json")
     before = leaderboard("published")
-    report = bring_in("summhay-eval-benchmark", benchmark)
-    assert report["created"]["summaries"] == 9 * (len(keys) + 1)
+    assert bring_in("summhay-eval-benchmark", benchmark)["created"]["summaries"] == 9 * (len(keys) + 1)
     assert leaderboard("published") == before
     once = state()
     Haystack.objects.all().delete()

@@ -285,8 +285,7 @@ def test_the_preview_says_into_which_study(tmp_path: Path, ada, as_ada) -> None:
     path = archived(study, tmp_path)
     assert f"Study: {study.name} (here already, nothing changes)" in sent(as_ada, path)
     assert "Study: A copy (new and closed)" in sent(as_ada, path, name="A copy")
-    out = run("import_dataset", "archive", path)
-    assert f"Study: {study.name} (here already, nothing changes)" in out
+    assert f"Study: {study.name} (here already, nothing changes)" in run("import_dataset", "archive", path)
 
 
 def sent(client, path: Path, **options: str) -> str:

@@ -45,8 +45,7 @@ def test_plain_labels_are_checked_then_a_study_of_whoever_sent_them(ada, as_ada)
     assert (study.created_by, list(study.researchers.all()), study.categories) == (ada, [ada], ["bad", "good"])
     assert reverse("annotation:study-figures", args=[study.uid]) in page
     assert AuditEvent.objects.get(action="labels.imported").actor == ada
-    again = send(as_ada, ROWS, study="Elsewhere", categories="bad,good")
-    assert "nothing is new" in shown(as_ada, again)
+    assert "nothing is new" in shown(as_ada, send(as_ada, ROWS, study="Elsewhere", categories="bad,good"))
 
 
 def test_the_ending_of_the_sent_name_says_that_lines_are_json(as_ada) -> None:

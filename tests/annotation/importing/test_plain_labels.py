@@ -245,8 +245,7 @@ def test_a_byte_that_is_no_text_is_named_with_its_line(tmp_path: Path) -> None:
 
 
 def test_a_spreadsheet_may_part_cells_by_semicolons(tmp_path: Path) -> None:
-    text = ROWS.replace("2;3", '"2;3"').replace(",", ";").replace("\n", "\r\n")
-    path = write(tmp_path, "\ufeff" + text)
+    path = write(tmp_path, "\ufeff" + ROWS.replace("2;3", '"2;3"').replace(",", ";").replace("\n", "\r\n"))
     code, found = run(path, "--study", "Elsewhere", "--categories", "bad,good")
     assert (code, found["created"], found["errors"]) == (0, {"labels": 3}, [])
     assert ExternalLabel.objects.get(item="1", annotator__label="a").links == [2, 3]

@@ -37,8 +37,7 @@ def test_people_stand_among_the_systems_on_the_subtopics_they_share(people: Stud
     assert "Band: people (oracle), sessions: 2, writers: 2." in chart.subtitle
     assert reader.get("charts/board-chart.svg")["Content-Type"] == "image/svg+xml"
     assert reader.get("charts/other.svg").status_code == 404
-    early = reader.board("?minute=10").people
-    assert early.row.stats["coverage"].value < line.row.stats["coverage"].value
+    assert reader.board("?minute=10").people.row.stats["coverage"].value < line.row.stats["coverage"].value
 
 
 def test_the_table_says_where_it_does_not_have_the_lead_of_the_answer(people: Study, reader: Reader) -> None:

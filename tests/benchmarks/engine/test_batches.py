@@ -225,8 +225,7 @@ def test_replies_cost_their_share_and_what_is_out_is_reserved_in_the_budget(
     account = costs.account_of(run, prices=costs.Prices(), now=timezone.now())
     assert (account.reserved, account.settled) == (0, paid)
     assert paid == HALF * 3 * Decimal("0.0028")  # 100 tokens at $20 and 10 at $80 a million
-    one = JudgeCall.objects.all()[0]
-    assert costs.cost_of_call(one, costs.Prices()) == HALF * Decimal("0.0028")
+    assert costs.cost_of_call(JudgeCall.objects.all()[0], costs.Prices()) == HALF * Decimal("0.0028")
 
 
 @pytest.mark.every_database

@@ -219,8 +219,7 @@ def test_a_slow_worker_that_goes_on_keeps_what_it_has_claimed(
     def judge_summaries(*, judge: Judge, summaries: Sequence[Summary]) -> Iterator[Verdict]:
         for row in real(judge=judge, summaries=summaries):
             yield row
-            claimed = JudgeRunItem.objects.filter(run=run).values_list("claimed_at", flat=True)
-            stolen.append(min(claimed))
+            stolen.append(min(JudgeRunItem.objects.filter(run=run).values_list("claimed_at", flat=True)))
 
     monkeypatch.setattr(coverage, "judge_summaries", judge_summaries)
     judging.run_pending(run=run, clock=slow_clock)

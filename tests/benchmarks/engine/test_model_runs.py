@@ -167,8 +167,7 @@ def test_an_item_that_breaks_the_claim_it_came_with_is_found_alone(
     run = request(make_judge(server), concurrency=16)
     with pytest.raises(RuntimeError, match="this summary"):
         work(run)
-    counts = Counter(run.items.values_list("state", "attempts"))
-    assert counts == {("done", 0): 4, ("pending", 1): 1}
+    assert Counter(run.items.values_list("state", "attempts")) == {("done", 0): 4, ("pending", 1): 1}
     assert not run.items.exclude(claimed_by="").filter(state="pending").exists()
     assert server.n_asked == 12
 

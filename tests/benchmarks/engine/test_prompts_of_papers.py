@@ -321,8 +321,7 @@ def test_a_server_that_takes_no_top_k_pauses_the_run_before_anything_is_paid(
     take(now)
     server.behaviour = lambda number, body: failing(400, "Unrecognized request argument supplied: top_k")
     heron(server, top_k=50)
-    report = summarize("--haystack", "arxiv", "--concurrency", "1")
-    assert (report["written"], server.n_asked) == (0, 1)
+    assert (summarize("--haystack", "arxiv", "--concurrency", "1")["written"], server.n_asked) == (0, 1)
     run = JudgeRun.objects.get()
     assert run.state == JudgeRun.State.PAUSED
     assert "top_k" in run.message

@@ -120,8 +120,7 @@ def test_a_model_answers_from_all_documents_once_with_estimate_and_cost(server: 
     assert (response.system.key, response.system.summarizer, response.system.retriever) == (
         "full-ctxt_heron", "heron", "",
     )  # fmt: skip
-    documents = questions[0].documents.all()
-    assert response.draft.n_words == sum(document.n_words for document in documents)
+    assert response.draft.n_words == sum(document.n_words for document in questions[0].documents.all())
     assert one.calls.count() == 2
     report = command("--system", "heron")
     assert (report["there_before"], report["written"], report["cost"], server.n_asked) == (2, 0, 0.0, 2)

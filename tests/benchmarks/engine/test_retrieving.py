@@ -61,8 +61,7 @@ def test_versions_stand_side_by_side_and_imported_scores_stay() -> None:
     references = subtopic.rankings.with_reference().order_by("pk").values_list("reference", flat=True)
     assert list(references) == ["bm25", str(one), str(other)]
     assert subtopic.rankings.imported().get().scores == {"1": 7.0}
-    material = load_material([subtopic], retriever=str(other))[subtopic.pk]
-    assert len(material.rankings[str(other)]) == 6
+    assert len(load_material([subtopic], retriever=str(other))[subtopic.pk].rankings[str(other)]) == 6
     assert load_material([subtopic], retriever="bm25")[subtopic.pk].rankings == {"bm25": {1: 7.0}}
 
 

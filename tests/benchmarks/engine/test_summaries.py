@@ -121,8 +121,7 @@ def test_a_model_gets_documents_and_query_and_is_asked_once(server: FakeServer, 
     assert sent.endswith("Query:\nWhat do the reports say about part 1?\n\nSummary:")
     assert draft.summary.text == GOOD
     assert (draft.system.summarizer, draft.system.key) == ("heron", "full-ctxt_heron")
-    report = summarize("--system", "heron", "--haystack", "ferry")
-    assert (report["there_before"], server.n_asked) == (2, 2)
+    assert (summarize("--system", "heron", "--haystack", "ferry")["there_before"], server.n_asked) == (2, 2)
     assert not Judge.objects.filter(name="heron").exists()
 
 
@@ -146,14 +145,12 @@ def test_what_is_no_summary_is_kept_counted_and_never_asked_again(server: FakeSe
     }
     assert Summary.objects.count() == 4
     one = JudgeRun.objects.get()
-    shown = as_ada.get(reverse("benchmarks:judge-run", args=[one.uid])).text
-    assert "5 of 5 summaries written" in shown
+    assert "5 of 5 summaries written" in as_ada.get(reverse("benchmarks:judge-run", args=[one.uid])).text
     invalid = as_ada.get(reverse("benchmarks:judge-run-answers", args=[one.uid]), {"only": "invalid"}).text
     assert "It cites what was not shown: 99." in invalid
     assert "%$ garbage, and no bullet" in invalid
     assert "heron" not in as_ada.get(reverse("benchmarks:judges")).text
-    again = summarize("--system", "heron", "--haystack", "ferry")
-    assert (again["written"], server.n_asked) == (0, 5)
+    assert (summarize("--system", "heron", "--haystack", "ferry")["written"], server.n_asked) == (0, 5)
 
 
 def blocks_of(server: FakeServer) -> list[str]:

@@ -254,8 +254,7 @@ def test_the_name_of_a_judge_that_works_here_is_refused(now: datetime) -> None:
 
 def test_two_haystacks_share_their_systems_and_their_judge(now: datetime) -> None:
     take_in(topic_json(), now)
-    report = take_in(topic_json(key="market", title="The market", seed=8), now)
-    assert report.unchanged == {"systems": 4}
+    assert take_in(topic_json(key="market", title="The market", seed=8), now).unchanged == {"systems": 4}
     assert (Haystack.objects.count(), System.objects.count(), Judge.objects.count()) == (2, 4, 1)
 
 
@@ -315,8 +314,7 @@ def test_one_bad_file_among_many_keeps_all_of_them_out(tmp_path: Path) -> None:
 
 def test_several_files_are_added_up(tmp_path: Path) -> None:
     first = write_topic(tmp_path, topic_json(unknown_scores=2), name="one")
-    second = write_topic(tmp_path, topic_json(key="b", unknown_scores=3), name="two")
-    code, report = run(first, second)
+    code, report = run(first, write_topic(tmp_path, topic_json(key="b", unknown_scores=3), name="two"))
     assert code == 0
     assert (report["created"]["haystacks"], report["created"]["systems"]) == (2, 4)
     assert [(row["kind"], row["count"]) for row in report["warnings"]] == [("unknown_document", 10)]
