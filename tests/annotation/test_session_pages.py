@@ -85,11 +85,10 @@ def test_the_tour_shows_the_page_before_the_clock_runs_with_sample_documents(ben
 
 
 def test_a_page_on_the_clock_offers_no_tour_and_is_kept_by_no_browser(ben, as_ben) -> None:
-    shown = page_of(as_ben, running(ben)).content.decode()
-    assert "data-tour-offer" not in shown
-    assert shown.count("data-tour-start") == 1
-    assert "The clock keeps running meanwhile." in shown
     response = page_of(as_ben, running(ben))
+    assert "data-tour-offer" not in response.text
+    assert response.text.count("data-tour-start") == 1
+    assert "The clock keeps running meanwhile." in response.text
     assert "no-store" in response.headers["Cache-Control"]
     assert "Accept-Encoding" in response.headers["Vary"]
 
@@ -128,6 +127,10 @@ def test_documents_come_in_their_frozen_order_with_their_own_numbers(ben, as_ben
     assert re.findall(r'<article class="doc" id="doc-(\d+)"', html) == ["5", "2", "6"]
     assert re.findall(r'data-jump="(\d+)"', html) == ["5", "2", "6"]
     assert config_of(page_of(as_ben, session))["numbers"] == [5, 2, 6]
+
+
+def test_text_of_documents_is_escaped(ben, as_ben) -> None:
+    session = running(ben)
     session.assignment.haystack.documents.filter(number=1).update(text="<script>alert(1)</script> <!--pane-->")
     html = page_of(as_ben, session).content.decode()
     assert "<script>alert" not in html

@@ -105,10 +105,13 @@ def test_a_list_of_ids_lets_nobody_else_join(link: RecruitmentLink, as_ada) -> N
     join(link, OTHER)
 
 
-def test_few_join_from_one_network_and_its_address_is_stored_nowhere(link: RecruitmentLink, now: datetime) -> None:
+def test_without_a_limit_nothing_of_an_address_is_kept(link: RecruitmentLink) -> None:
     assert "digest" not in words(Client().get(address(link)))
     join(link)
     assert not JoinedFrom.objects.exists()
+
+
+def test_few_join_from_one_network_and_its_address_is_stored_nowhere(link: RecruitmentLink, now: datetime) -> None:
     RecruitmentLink.objects.update(max_per_address=1, max_places=9)
     start = datetime.now().astimezone()
     told = Client(REMOTE_ADDR="203.0.113.9").get(address(link))
@@ -193,8 +196,8 @@ def test_who_finds_no_place_gets_that_code_too_and_may_come_when_there_is_one(li
     RecruitmentLink.objects.update(max_places=2)
     join(link, OTHER)
     assert not TurnedAway.objects.exists()
-    RecruitmentLink.objects.update(max_places=1, screened_out_code="")
-    page = Client().post(address(link, OTHER))
+    RecruitmentLink.objects.update(screened_out_code="")
+    page = Client().post(address(link, "c" * 24))
     assert "Please return the task" in words(page)
     assert not TurnedAway.objects.exists()
 
