@@ -1,7 +1,5 @@
 """Some of many by day."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

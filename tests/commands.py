@@ -1,7 +1,5 @@
 """Write `docs/commands.md` from the help of the commands: `make commands`. A test compares the two."""
 
-from __future__ import annotations
-
 import argparse
 import re
 from collections.abc import Iterator

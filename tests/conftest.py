@@ -3,8 +3,6 @@
 ada is a researcher, ben and cleo are annotators, dot is a stranger to every study, eve is an admin.
 """
 
-from __future__ import annotations
-
 import fcntl
 import gc
 import os

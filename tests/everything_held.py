@@ -1,7 +1,5 @@
 """A person of whom the site holds a row of everything that is declared, each text with a word of their own."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

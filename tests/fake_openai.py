@@ -6,8 +6,6 @@ key. It also embeds texts, reranks documents and summarizes: a bullet for each o
 `python -m tests.fake_openai SECONDS [SEED]` prints its address and serves until it is ended, with a seed badly.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import re

@@ -5,8 +5,6 @@ fontpkg-source-serif-4 4.4, with fonttools and brotli installed; the site needs 
 `RANGES` and to the weights in use, and renamed: “Source” is reserved for the unchanged fonts by their licence.
 """
 
-from __future__ import annotations
-
 import shutil
 import sys
 from io import BytesIO

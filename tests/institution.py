@@ -1,7 +1,5 @@
 """An institution's log-in for tests: a real HTTP server that speaks OpenID Connect, scripted by its attributes."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -4,8 +4,6 @@ Archives and files of the demo are checked by the programs that they are for (`i
 other programs wrote are taken in, and assignments as we write them.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

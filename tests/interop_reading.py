@@ -3,8 +3,6 @@
 `python interop_reading.py FORMAT FOLDER` prints what is wrong, or what was read.
 """
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

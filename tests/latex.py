@@ -1,8 +1,6 @@
 """Compiles tables with the TeX of the machine, in two columns as most venues have, and says what is wrong "
 "with them."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

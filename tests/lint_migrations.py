@@ -5,8 +5,6 @@ not name it. Only the statements for PostgreSQL say that, so one must be there. 
 which needs a stop.
 """
 
-from __future__ import annotations
-
 import logging
 import sys
 from pathlib import Path

@@ -2,8 +2,6 @@
 assignment, a session. Everything is deterministic and can be overridden by keyword.
 """
 
-from __future__ import annotations
-
 import hashlib
 import re
 from collections.abc import Iterable, Sequence

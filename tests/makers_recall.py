@@ -1,7 +1,5 @@
 """Responses with key points, verdicts and extracted points, made straight in the database."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Sequence
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """Makes haystack files of the published format: small, deterministic, and with its odd corners where asked."""
 
-from __future__ import annotations
-
 import json
 import random
 from pathlib import Path

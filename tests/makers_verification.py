@@ -2,8 +2,6 @@
 study with its items and tasks, and what people say. Deterministic; everything can be overridden by keyword.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from typing import Any

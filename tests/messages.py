@@ -5,8 +5,6 @@ Run as `python -m tests.messages`. It extracts what is marked in `SOURCES`, merg
 Pages of researchers and admins are in English, so their words are in no catalog.
 """
 
-from __future__ import annotations
-
 import ast
 import sys
 import tokenize

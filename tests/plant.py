@@ -5,8 +5,6 @@ what they break. In the end the named tests run once more without any fault, whe
 fault survives.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -3,8 +3,6 @@
 A fault is named by a piece of text that occurs once in the whole program, so that files can move.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 

@@ -1,7 +1,5 @@
 """Write `docs/privacy.md` from what the models declare: `make privacy`. A test compares the two."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What pages cost."""
 
-from __future__ import annotations
-
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext

@@ -1,7 +1,5 @@
 """Commands, run as from a shell."""
 
-from __future__ import annotations
-
 import io
 import json
 from typing import Any

@@ -3,8 +3,6 @@
 The first line says of which migrations it is; the suite migrates where they are others.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import re

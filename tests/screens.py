@@ -3,8 +3,6 @@
 Run as `python -m tests.screens [FOLDER]`; the demo is loaded into a temporary folder and served from there.
 """
 
-from __future__ import annotations
-
 import html
 import os
 import re

@@ -3,8 +3,6 @@
 Only the suite itself runs with them; a program that a test starts is the site as it is (see `conftest`).
 """
 
-from __future__ import annotations
-
 import tempfile
 from pathlib import Path
 

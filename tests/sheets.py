@@ -1,7 +1,5 @@
 """Rows of a table on a page of figures, as an address sorts and filters them."""
 
-from __future__ import annotations
-
 from django.http import QueryDict
 from django.utils.http import urlencode
 

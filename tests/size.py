@@ -3,8 +3,6 @@
 Run as `python -m tests.size` in a checkout; prints each count with its bound, and fails where one is exceeded.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 import subprocess

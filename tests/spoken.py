@@ -3,8 +3,6 @@
 `marking` lets every translated string stand in ⟦ and ⟧; what a page says outside them was never marked.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Iterator

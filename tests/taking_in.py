@@ -1,7 +1,5 @@
 """Rows that were read already, taken into the database as a test needs them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from datetime import datetime
 from typing import TypeVar

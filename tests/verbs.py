@@ -3,8 +3,6 @@
 What one of them leaves in memory is there for the next, as it is in a server.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

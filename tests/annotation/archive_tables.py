@@ -1,7 +1,5 @@
 """Reads the tables of an archive with pandas, as somebody does who has nothing but the archive."""
 
-from __future__ import annotations
-
 import io
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Processes for `test_session_crash`: python -m tests.annotation.crash_scene VERB [SESSION]; one line a result."""
 
-from __future__ import annotations
-
 import json
 import sys
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """A desk at which a session is written by its clock alone."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, field
 
 from annotation import clock

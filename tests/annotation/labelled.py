@@ -1,7 +1,5 @@
 """A small world of summaries with labels of people and verdicts of judges, drawn from a seed."""
 
-from __future__ import annotations
-
 import hashlib
 import random
 from collections.abc import Sequence

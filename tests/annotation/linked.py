@@ -1,7 +1,5 @@
 """Answers to a linking task."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 from uuid import uuid4

@@ -1,7 +1,5 @@
 """Studies of every kind, and what is measured without people, with hardly anything in them."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 from typing import Any

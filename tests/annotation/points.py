@@ -1,7 +1,5 @@
 """A verification study straight in the database, for tests of the work itself, dealt to everybody."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Any

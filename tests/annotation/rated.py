@@ -1,7 +1,5 @@
 """A rating study on the summaries of two systems, and the ratings of people and judges in it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from typing import Any

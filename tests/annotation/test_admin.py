@@ -1,7 +1,5 @@
 """The admin shows every table of the app and changes hardly any."""
 
-from __future__ import annotations
-
 import pytest
 from django.apps import apps
 from django.contrib import admin

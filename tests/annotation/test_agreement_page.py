@@ -1,7 +1,5 @@
 """The agreement page: people first, judges below, every figure with what belongs beside it, and who reads what."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Annotated summaries out of a linking study and in again: the same labels, predictions and figures."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """May a judge replace people: the page, files and report, approvals on record, and what pages say of them."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping

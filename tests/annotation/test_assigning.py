@@ -1,7 +1,5 @@
 """Who is given which subtopic, with which documents, and why somebody is not."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """Who sets up a study reads who can be given no task and why, and where there are fewer people than planned."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

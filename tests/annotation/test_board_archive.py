@@ -1,7 +1,5 @@
 """The archive of a leaderboard: the same files by its page and by the command."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

@@ -1,7 +1,5 @@
 """Whatever happens in whatever order, the rules of the session clock hold."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from hypothesis import given, settings

@@ -1,7 +1,5 @@
 """The session clock case by case: marks, the grace, pauses, credits, and clocks of hosts that are set."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

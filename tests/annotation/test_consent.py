@@ -1,7 +1,5 @@
 """Consent: versions, agreeing, being asked again, withdrawing; the page and its editor."""
 
-from __future__ import annotations
-
 import hashlib
 import re
 from datetime import datetime, timedelta

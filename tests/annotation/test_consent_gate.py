@@ -1,7 +1,5 @@
 """After a withdrawal nothing that an annotator sends is stored, at any address; agreeing again opens the gate."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

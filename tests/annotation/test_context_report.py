@@ -1,7 +1,5 @@
 """`manage.py report context`: orders as far as they are known, planted content, people, and what is kept."""
 
-from __future__ import annotations
-
 import csv
 import io
 from pathlib import Path

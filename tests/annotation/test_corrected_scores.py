@@ -1,7 +1,5 @@
 """Corrected scores of judges: only of a random draw, which a study's own is, or which a researcher declares."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Sequence

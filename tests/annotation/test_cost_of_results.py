@@ -1,7 +1,5 @@
 """Pages of results look up what workers stored: each asks the database at most 24 times, log-in included."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 

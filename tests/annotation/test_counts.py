@@ -1,7 +1,5 @@
 """Counts that several pages give, or that are found on several ways, are counted once and alike."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 from django.urls import reverse

@@ -1,7 +1,5 @@
 """Dealing, without a database: even work, whole groups, what is held or barred, joiners and leavers."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
 

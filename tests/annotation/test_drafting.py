@@ -1,7 +1,5 @@
 """Saving: each text that is posted ends up as one row, counted only if it is the draft."""
 
-from __future__ import annotations
-
 from hashlib import sha256
 
 import pytest

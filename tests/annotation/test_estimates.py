@@ -1,7 +1,5 @@
 """What a new study would take, and how narrow its headline would be: forms that are being filled in."""
 
-from __future__ import annotations
-
 import html
 from decimal import Decimal
 from typing import Any

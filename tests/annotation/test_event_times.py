@@ -1,7 +1,5 @@
 """Events carry the time at which they happened, beside the one at which the server heard of them."""
 
-from __future__ import annotations
-
 import json
 from datetime import UTC, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """A judge with examples of people's labels, from its form to a server; SummHay's published prompt."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 

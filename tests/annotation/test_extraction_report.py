@@ -1,7 +1,5 @@
 """Extraction recall: points that people named, looked for among key points and those taken from responses."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Tasks that go to others: who loses some is told, and those of people who are absent or erased are taken back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Figures of people and judges: read by a fixed number of queries, the same as the plain formulas give."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 from typing import Any

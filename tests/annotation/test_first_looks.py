@@ -1,7 +1,5 @@
 """Pages of results answer first: what stands on them before anything is opened, as far as HTML shows it."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 

@@ -1,7 +1,5 @@
 """Saves with more words than were typed in the time: shown with their numbers, explained where they can be."""
 
-from __future__ import annotations
-
 import re
 from datetime import timedelta
 from typing import Any

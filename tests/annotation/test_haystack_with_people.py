@@ -1,7 +1,5 @@
 """People's texts in the file of a haystack: final ones of sessions that count, under one pseudonym."""
 
-from __future__ import annotations
-
 import io
 import json
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Plain SQL means what querysets mean; on every database."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 from uuid import uuid4

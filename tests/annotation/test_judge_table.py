@@ -1,7 +1,5 @@
 """The judge table of the agreement page: columns, order, chosen judges, files for papers, published costs."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

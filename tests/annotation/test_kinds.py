@@ -1,7 +1,5 @@
 """A kind of study that is one file, or a folder with its models, and one line has every page that any kind has."""
 
-from __future__ import annotations
-
 import csv
 import io
 import os

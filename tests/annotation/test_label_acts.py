@@ -1,7 +1,5 @@
 """What all kinds of label work share at their endpoints: undo across items, what was stored, the last answers."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

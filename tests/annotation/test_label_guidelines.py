@@ -1,7 +1,5 @@
 """The guidelines that a study starts from: the answers in the order of the page, in the reader's language."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """Text that arrives after the end of a session: stored, told of, and counted only by a decision."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """The home of researchers loads a small chart of the study that was worked in last."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 
 from django.test import Client

@@ -1,7 +1,5 @@
 """Coverage on the leaderboard by people's labels of a random sample, with the judge's help."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Answers of coverage linking: what is stored, what counts, undo, skipping and time."""
 
-from __future__ import annotations
-
 import random
 from datetime import datetime, timedelta
 from uuid import uuid4

@@ -1,7 +1,5 @@
 """Who links what: shares, newcomers, training and gold, and who must not."""
 
-from __future__ import annotations
-
 from collections import Counter
 from datetime import datetime
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Linking pages: who sees what, blind work, forms without scripts, the way through a study, and researchers."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

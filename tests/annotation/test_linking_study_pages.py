@@ -1,7 +1,5 @@
 """Pages of a linking study: how researchers set one up, add to it, and read what came of it."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

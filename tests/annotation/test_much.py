@@ -1,7 +1,5 @@
 """Pages of a site that has much: they ask no more often than those of one that has little, and stay readable."""
 
-from __future__ import annotations
-
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext

@@ -1,7 +1,5 @@
 """Names may hold dollar signs, other alphabets and odd characters: charts and lists of judges stand it."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree
 
 import pytest

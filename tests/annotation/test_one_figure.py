@@ -1,7 +1,5 @@
 """The joint score of the same people is one number, wherever it stands."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """Drafts of sessions that are over are compressed; nothing that anybody can see of them changes."""
 
-from __future__ import annotations
-
 import random
 import uuid
 from datetime import timedelta

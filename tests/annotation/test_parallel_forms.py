@@ -1,7 +1,5 @@
 """Parallel forms of writing studies: who writes on what in which order, and what is shown of it."""
 
-from __future__ import annotations
-
 from collections import Counter, defaultdict
 from datetime import datetime, timedelta
 from io import StringIO

@@ -1,7 +1,5 @@
 """How many more labels are enough: page, files and report of each kind, and what new studies are planned by."""
 
-from __future__ import annotations
-
 import json
 from decimal import Decimal
 from typing import Any

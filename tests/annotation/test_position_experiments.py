@@ -1,7 +1,5 @@
 """Experiments of position from the command to the page: what is shown, what is asked, and what it scored."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """Practice writing ends with feedback: insights found or missed, citations right, wrong or missing."""
 
-from __future__ import annotations
-
 import re
 from datetime import datetime, timedelta
 

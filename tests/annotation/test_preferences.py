@@ -1,7 +1,5 @@
 """What a person prefers is in one place, checked, and theirs alone; keys of one's own never collide."""
 
-from __future__ import annotations
-
 import json
 import re
 from typing import Any

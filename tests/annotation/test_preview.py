@@ -3,8 +3,6 @@
 Nothing is kept but that they have seen the insights of a haystack, on which they cannot write then.
 """
 
-from __future__ import annotations
-
 import json
 import re
 

@@ -1,7 +1,5 @@
 """Results at a public address: what anybody sees there, who publishes them, and what may frame a chart."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

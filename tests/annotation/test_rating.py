@@ -1,7 +1,5 @@
 """People rate summaries from 1 to 5 by aspect, blind, beside the documents; judges stand beside them."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What ratings come to: results, files, reports, ratings of before, and a further aspect that is one row."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections import Counter

@@ -1,7 +1,5 @@
 """Reasons beside answers: why a point is not entailed, why a bullet covers no insight. Only where a study asks."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

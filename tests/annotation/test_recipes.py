@@ -1,7 +1,5 @@
 """Studies as in the papers: a form that is filled in, and what it takes."""
 
-from __future__ import annotations
-
 import re
 from decimal import Decimal
 from typing import Any

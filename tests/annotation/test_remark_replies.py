@@ -1,7 +1,5 @@
 """What a researcher answers to a flag or comment reaches the annotator; nothing of it is ever edited."""
 
-from __future__ import annotations
-
 import pytest
 from django.urls import reverse
 

@@ -1,7 +1,5 @@
 """`manage.py report`: the worked examples, the authors' own figures, and a sentence where there is nothing."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """The report card of a study: what it knows, what only people know, which gaps it names, and where it goes."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

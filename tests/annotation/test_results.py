@@ -1,7 +1,5 @@
 """What was written is scored without being asked for, and a researcher sees it; nobody else does."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 import io

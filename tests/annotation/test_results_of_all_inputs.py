@@ -4,8 +4,6 @@ Each computation is asked what it reads, and each column of these tables is give
 the program never changes once a row is there is left out, by name.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager

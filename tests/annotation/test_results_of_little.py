@@ -4,8 +4,6 @@ The addresses come from the URL configuration and from the links of the pages, s
 here without a word.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterable, Iterator

@@ -1,7 +1,5 @@
 """What results remember changes with everything that they are made of, and all of them obey the same rules."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from datetime import timedelta

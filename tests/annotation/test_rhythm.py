@@ -1,7 +1,5 @@
 """The quiet line of label work and of My work, the strip of days on the page of earnings, and active time."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """The same answers, judges and people count on page, in files and on a console, in results of every kind."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

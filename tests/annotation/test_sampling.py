@@ -1,7 +1,5 @@
 """Draws: samples keep their shares, control groups are stratified, everyone has an order of their own."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from fractions import Fraction

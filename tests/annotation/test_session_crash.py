@@ -1,7 +1,5 @@
 """Real processes on one database: killed in mid-save, saving the same thing at once, sweeping at once."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import signal

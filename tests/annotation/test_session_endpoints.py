@@ -1,7 +1,5 @@
 """The endpoints of the session page: who may call them, what they answer, and what they never tell."""
 
-from __future__ import annotations
-
 import json
 from datetime import timedelta
 from hashlib import sha256

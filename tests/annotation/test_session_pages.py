@@ -1,7 +1,5 @@
 """The pages of a writing session: who sees them, what they hold in which state, how the pane gets into them."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """The life of a session: start, pause, end, credits, voiding, exclusion, and two of everything at once."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

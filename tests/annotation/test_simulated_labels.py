@@ -1,7 +1,5 @@
 """Simulated people fill a study of every kind of label work, and its researchers see it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

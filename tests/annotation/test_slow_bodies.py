@@ -1,7 +1,5 @@
 """A body may follow its headers as late as its sender likes: what counts is when all of it is there."""
 
-from __future__ import annotations
-
 import json
 import socket
 import time

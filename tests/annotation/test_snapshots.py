@@ -1,7 +1,5 @@
 """Snapshots follow from the accepted revisions, whoever makes them, and whenever."""
 
-from __future__ import annotations
-
 import random
 from datetime import timedelta
 

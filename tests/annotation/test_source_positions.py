@@ -1,7 +1,5 @@
 """Position of content in single long documents: planted content of systems, people and references."""
 
-from __future__ import annotations
-
 import io
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """Scores of texts on sources, from the file to the table, with ratings of people and models beside them."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

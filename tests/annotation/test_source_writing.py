@@ -1,7 +1,5 @@
 """People summarize documents with reference summaries: from the page of a source to the curves of position."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What people and models cost, side by side, on the page of a study's plan and in its files."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

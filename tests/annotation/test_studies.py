@@ -1,7 +1,5 @@
 """Writing studies: what can change until when, their states, putting away, copies and guidelines."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import Any

@@ -1,7 +1,5 @@
 """The archive of a study: whole, as the single downloads are, without names, and its files import again."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io

@@ -1,7 +1,5 @@
 """What a new study takes from another: in its form every setting, in a copy all but what is labelled."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

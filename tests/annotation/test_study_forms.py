@@ -1,7 +1,5 @@
 """The form of a writing study: what it starts with, refuses, previews and no longer changes."""
 
-from __future__ import annotations
-
 import re
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """The list of studies counts people and tasks in few queries; its work grows with their rows, not the product."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from datetime import datetime
 from typing import Any

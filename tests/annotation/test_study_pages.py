@@ -1,7 +1,5 @@
 """Pages of a study: whose they are, what they ask of the database, and what is done on them."""
 
-from __future__ import annotations
-
 import re
 from datetime import datetime
 

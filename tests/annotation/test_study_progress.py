@@ -1,7 +1,5 @@
 """The overview: who is at work and when the study ends, and charts of tasks a day and of what is left."""
 
-from __future__ import annotations
-
 from datetime import date, datetime, timedelta
 
 import numpy as np

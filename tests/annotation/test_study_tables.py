@@ -1,7 +1,5 @@
 """The parts of a study's pages, and their tables: sorted and filtered by the address, one page of thousands."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """What researchers ask of a study is answered within two clicks from its overview."""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 from urllib.parse import urljoin

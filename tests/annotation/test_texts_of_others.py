@@ -1,7 +1,5 @@
 """Texts that people handed in are for those who may see their study: nobody gets at them by another way."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

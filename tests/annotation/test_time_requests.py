@@ -1,7 +1,5 @@
 """What becomes of a request for time: researchers see it, an admin answers it once, and the annotator is told."""
 
-from __future__ import annotations
-
 import csv
 import io
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """How long people take to a share of a system's joint score, and systems across the curves of people."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """A kind of study in one file has results in every form that any kind has them in."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """The trial before the first task: examples, tries, what is told, and what it leaves behind."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """Examples of a trial that a study brings itself."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """People answer what a judge has answered, blind by default, and the judge is measured by them."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

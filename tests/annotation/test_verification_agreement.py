@@ -1,7 +1,5 @@
 """Agreement on key points through `manage.py report`: masked, of labels made here and of labels made elsewhere."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

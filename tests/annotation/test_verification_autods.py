@@ -1,7 +1,5 @@
 """The AutoDS filter beside human labels: rates by hand, curves as the pure figures, charts, and no scores."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from django.urls import reverse

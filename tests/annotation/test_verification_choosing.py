@@ -1,7 +1,5 @@
 """Choosing annotators: the careless one is found, on one half of the questions, and the other half is reported."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

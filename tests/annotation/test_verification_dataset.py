@@ -1,7 +1,5 @@
 """Which verified key points are kept: rules, retention by hand, versions, and the page that records them."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import random

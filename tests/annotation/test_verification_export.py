@@ -1,7 +1,5 @@
 """The verified dataset as files: what is kept, the manifest, the way back in, and the labels behind it."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Machines beside people on key points: judges and AutoDS at a threshold, by hand and beside scikit-learn."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Verification studies are dealt by whole questions, with a control group, and keep what was begun."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter, defaultdict
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Storing the two judgments on a key point: append-only, whole answers, undo, replay, time, what is refused."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import uuid4

@@ -1,7 +1,5 @@
 """Simulated annotators err as often as they are told to, and are told again by the same seed."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from typing import Any

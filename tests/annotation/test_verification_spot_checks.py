@@ -1,7 +1,5 @@
 """Spot checks and adjudication: what is drawn, what is stored, and the pages that researchers go through."""
 
-from __future__ import annotations
-
 import csv
 import io
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Researchers' pages of verification studies: set up, follow, add people and questions, change, open, delete."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

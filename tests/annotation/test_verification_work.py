@@ -1,7 +1,5 @@
 """The page of a key point: who sees what, blind work, forms without scripts, marks, texts as text, its budget."""
 
-from __future__ import annotations
-
 import gzip
 import re
 

@@ -1,7 +1,5 @@
 """The walk of a label to its page of results, as its functions are called: how often it comes back to a file."""
 
-from __future__ import annotations
-
 import re
 import sys
 from itertools import groupby

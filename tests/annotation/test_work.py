@@ -1,7 +1,5 @@
 """What an annotator sees: own tasks, texts and earnings, and nothing else."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from decimal import Decimal
 

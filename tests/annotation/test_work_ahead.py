@@ -1,7 +1,5 @@
 """What a browser holds of the items to come, and what the server makes of answers that come late."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from datetime import timedelta

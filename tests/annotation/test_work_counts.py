@@ -1,7 +1,5 @@
 """The same number for the same thing on an annotator's pages; what cannot be opened is named, with the reason."""
 
-from __future__ import annotations
-
 import re
 from datetime import datetime, timedelta
 

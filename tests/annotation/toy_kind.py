@@ -1,7 +1,5 @@
 """A kind of study in one file, with results. With plan and answers of linking it needs no table of its own."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from datetime import datetime
 from typing import Any

@@ -1,7 +1,5 @@
 """Studies of every kind with a trial, and answers to its examples."""
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 

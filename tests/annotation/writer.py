@@ -1,7 +1,5 @@
 """A writer at the desk, for tests: a started session and the verbs, at so many milliseconds after its start."""
 
-from __future__ import annotations
-
 from datetime import datetime, timedelta
 from itertools import count
 from typing import Any

@@ -1,7 +1,5 @@
 """A new writing study by its verbs and by its form."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Every address of the site, whose it is, and the one rule of what it may answer to whom."""
 
-from __future__ import annotations
-
 import re
 import uuid
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Archives as somebody might alter them: their files, their values, and the manifest that lists them."""
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io

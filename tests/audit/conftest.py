@@ -3,8 +3,6 @@
 Tests run a sample, the same each time, unless AUDIT=all asks for everything (`make audit`, and at night).
 """
 
-from __future__ import annotations
-
 import os
 import random
 from collections import Counter

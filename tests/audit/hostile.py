@@ -1,7 +1,5 @@
 """Texts that attack whoever shows, counts, compiles or opens them; `soak` puts them into a database."""
 
-from __future__ import annotations
-
 import json
 from contextlib import suppress
 from itertools import cycle

@@ -2,8 +2,6 @@
 mark on each view and the table of roles, so a view that comes later is tested without a word here.
 """
 
-from __future__ import annotations
-
 from copy import deepcopy
 from itertools import product
 from typing import Any

@@ -1,7 +1,5 @@
 """Archives of every kind of study, altered in every way: refused by a named problem, or taken in whole."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 from functools import partial

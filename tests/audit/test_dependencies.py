@@ -1,7 +1,5 @@
 """Packages that are pinned: known to be vulnerable, or behind what their indexes have. Both need a network."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """Hostile texts in every field of every format that is imported: refused in words, or shown as texts."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Iterator

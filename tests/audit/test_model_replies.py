@@ -1,7 +1,5 @@
 """Texts and models that try to inject: instructions stay as they are, and replies say only what was asked."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Iterator, Mapping

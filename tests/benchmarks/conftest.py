@@ -1,7 +1,5 @@
 """A model server that tests of judges ask over real HTTP."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Charts: what is drawn and said, in which colours, with any name, as a page's drawing and as files."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable, Sequence

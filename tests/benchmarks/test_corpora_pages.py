@@ -1,7 +1,5 @@
 """Pages of corpora: what they show, to whom, at what cost, and that reading insights is noted."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

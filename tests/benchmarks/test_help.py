@@ -1,7 +1,5 @@
 """Help for researchers: entries of the docs, found by words and opened beside measures."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

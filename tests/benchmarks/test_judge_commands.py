@@ -1,7 +1,5 @@
 """Judges from the command line: judge what is lacking, and fit thresholds to published labels."""
 
-from __future__ import annotations
-
 import json
 from io import StringIO
 from pathlib import Path

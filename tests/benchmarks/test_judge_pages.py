@@ -1,7 +1,5 @@
 """Judges in the browser: made, tried, estimated, run, paused and read; by researchers only."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from datetime import UTC, date, datetime, timedelta

@@ -1,7 +1,5 @@
 """Juries: made by command and on their page, run like other judges, by what their members have judged."""
 
-from __future__ import annotations
-
 import json
 from io import StringIO
 from pathlib import Path

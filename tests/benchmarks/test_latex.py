@@ -1,7 +1,5 @@
 """Tables for papers: what fits a column, a page, or goes over pages; what begins a row is part of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

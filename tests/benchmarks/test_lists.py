@@ -1,7 +1,5 @@
 """Lists are sorted, narrowed and cut into pages by the address, in memory and in the database alike."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 
 import pytest

@@ -1,7 +1,5 @@
 """What a researcher brought in, made or started is theirs and the admins'; others see whose it is."""
 
-from __future__ import annotations
-
 import importlib
 import io
 import json

@@ -1,7 +1,5 @@
 """Pages of questions: what they show, to whom, at what cost, and that texts are text and never markup."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

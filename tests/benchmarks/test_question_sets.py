@@ -1,7 +1,5 @@
 """Question sets in the browser: sent, checked and imported, archived and brought back, deleted unless in use."""
 
-from __future__ import annotations
-
 import json
 from datetime import datetime
 

@@ -1,7 +1,5 @@
 """Models by what they were shown (Long²RAG, Table 2): who stands in the table, differences, lengths, files."""
 
-from __future__ import annotations
-
 import csv
 import io
 

@@ -1,7 +1,5 @@
 """Key point recall, precision and F from stored verdicts: worked by hand, split, and as `report kpr`."""
 
-from __future__ import annotations
-
 import json
 from datetime import datetime
 

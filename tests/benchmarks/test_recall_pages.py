@@ -1,7 +1,5 @@
 """Pages of key point recall: what they show and mark, files, runs, checks, and versions of key points."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

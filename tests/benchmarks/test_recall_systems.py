@@ -1,7 +1,5 @@
 """Systems side by side: on questions that all answered, in every part, and by several judges."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

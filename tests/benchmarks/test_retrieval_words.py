@@ -1,7 +1,5 @@
 """Pages say in words which documents a system was shown; published files keep their names."""
 
-from __future__ import annotations
-
 import re
 from datetime import datetime
 

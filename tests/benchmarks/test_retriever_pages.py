@@ -1,7 +1,5 @@
 """The page of a haystack's retrievers, and its report: figures, running one, failures."""
 
-from __future__ import annotations
-
 import json
 from io import StringIO
 

@@ -1,7 +1,5 @@
 """Runs of a part: a study, subtopics, systems, a sample, a list of ids; by command and in the browser."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Questions beside the segments of their documents, by embeddings of a server that counts words."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """How a sheet is drawn: groups of rows, extra columns, switches, words for numbers, cautions beside figures."""
 
-from __future__ import annotations
-
 import math
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """How long summaries of sources are to be, on the pages of their dataset."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import pytest

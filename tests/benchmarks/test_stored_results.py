@@ -1,7 +1,5 @@
 """Stored results: looked up at once, computed by workers, stale with every fact, failed with a reason."""
 
-from __future__ import annotations
-
 import re
 import zlib
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """The pages of summarizers: a new one with a pasted prompt, an estimate, a run, and the offline baseline."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

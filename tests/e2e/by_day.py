@@ -1,7 +1,5 @@
 """The stories of the gate; all others run at night."""
 
-from __future__ import annotations
-
 BY_DAY = {
     "writing: saving, offline, two tabs, the end, search and citations": """
         test_a_session_outlives_its_server_and_ends_as_a_curve

@@ -4,8 +4,6 @@ Prints what each verb gives, by its name. Whoever is there afterwards is logged 
 folder holds what the web session of each of them would hold.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from importlib import import_module

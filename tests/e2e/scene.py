@@ -3,8 +3,6 @@
 `prepare` makes people, documents and a task for each story and gives their ids; `score` does the worker's part.
 """
 
-from __future__ import annotations
-
 from decimal import Decimal
 from typing import Any
 

@@ -3,8 +3,6 @@
 And key points on which two people differ. Gives the ids of both studies.
 """
 
-from __future__ import annotations
-
 from django.utils import timezone
 
 from benchmarks.models import Judge, Verdict

@@ -3,8 +3,6 @@
 Gives the ids of the studies by kind.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.utils import timezone

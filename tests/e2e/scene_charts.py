@@ -3,8 +3,6 @@
 Gives the study's id.
 """
 
-from __future__ import annotations
-
 from django.test import override_settings
 from django.utils import timezone
 

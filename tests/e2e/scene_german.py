@@ -1,7 +1,5 @@
 """What the German story finds: greta, who links two summaries after a trial, and writes one."""
 
-from __future__ import annotations
-
 from django.utils import timezone
 
 from tests import makers

@@ -1,7 +1,5 @@
 """What the story of research groups finds: an admin, and two researchers of one study. Gives the study's id."""
 
-from __future__ import annotations
-
 from django.utils import timezone
 
 from tests import makers

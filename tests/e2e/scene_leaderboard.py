@@ -1,7 +1,5 @@
 """What the story of the leaderboard adds to an imported haystack: two people who handed in texts on it."""
 
-from __future__ import annotations
-
 from django.utils import timezone
 
 from annotation.writing import scoring

@@ -3,8 +3,6 @@
 Gives the addresses.
 """
 
-from __future__ import annotations
-
 from django.utils import timezone
 
 from annotation.people.recruitment import links

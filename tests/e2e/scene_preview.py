@@ -1,7 +1,5 @@
 """What the story of previews finds besides: a validation study."""
 
-from __future__ import annotations
-
 from tests.annotation.test_validation import make, make_judged
 from tests.e2e.scene import known, person
 

@@ -3,8 +3,6 @@
 Gives the study's id.
 """
 
-from __future__ import annotations
-
 from django.utils import timezone
 
 from annotation.models import RatingPlan

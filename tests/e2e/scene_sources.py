@@ -1,7 +1,5 @@
 """What the story of sources finds: a researcher, somebody who rates, and later a study of what models wrote."""
 
-from __future__ import annotations
-
 import os
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What the story of stored results finds, labels of two people, and what happens in it: one is changed."""
 
-from __future__ import annotations
-
 from annotation.models import CoverageLabel, Study
 from benchmarks.tasks import compute_results
 from tests.annotation.labelled import make_labelled_study, make_summaries

@@ -1,7 +1,5 @@
 """What people need who write and link on haystacks that a story has made: accounts, summaries, studies."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from django.utils import timezone

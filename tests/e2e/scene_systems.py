@@ -1,7 +1,5 @@
 """What the story of systems finds: a researcher and a haystack of the demo's own writing, scored by nobody yet."""
 
-from __future__ import annotations
-
 import io
 import json
 from typing import Any

@@ -4,8 +4,6 @@ Their texts hold all cases of `tests/texts.json`; the place of the key point's q
 the ids of the task and the study.
 """
 
-from __future__ import annotations
-
 import io
 import json
 import tempfile

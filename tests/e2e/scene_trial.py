@@ -3,8 +3,6 @@
 Gives the addresses. The study of validation asks for two of three right answers in its trial.
 """
 
-from __future__ import annotations
-
 from decimal import Decimal
 
 from django.utils import timezone

@@ -1,7 +1,5 @@
 """Settings of the sites of the stories: the site as it is, but a password costs no third of a second."""
 
-from __future__ import annotations
-
 import os
 
 from summhay_site.settings import *  # noqa: F403

@@ -1,7 +1,5 @@
 """Settings of a site with one thread for passwords, on which one takes about as long as on a site under a rush."""
 
-from __future__ import annotations
-
 from django.contrib.auth.hashers import PBKDF2PasswordHasher
 
 from summhay_site.settings import *  # noqa: F403

@@ -1,7 +1,5 @@
 """Two people link the same summaries by keyboard; a researcher sees agreement change, decides, and keeps all."""
 
-from __future__ import annotations
-
 import csv
 import re
 from collections.abc import Callable, Iterator

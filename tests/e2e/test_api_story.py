@@ -1,7 +1,5 @@
 """Tokens are made on the profile; a program reads with one, has a summary scored with another, until revoked."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import urllib.request

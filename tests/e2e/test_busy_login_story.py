@@ -1,7 +1,5 @@
 """Logging in while the server checks the passwords of others: the page waits and sends itself again."""
 
-from __future__ import annotations
-
 import secrets
 import subprocess
 import sys

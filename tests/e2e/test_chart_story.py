@@ -1,7 +1,5 @@
 """A chart as a researcher finds it: drawn without scripts, alive with them, on paper and as files."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

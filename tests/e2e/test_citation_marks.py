@@ -1,7 +1,5 @@
 """Marks of citations lie under their words: they are drawn on a layer of their own, below the text."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """How many clicks and fields lie between a corpus and the first keystroke of an annotator."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Search, cite and write without a hand leaving the keys, on a laptop, at 200 % and on a phone."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """The small rules of the editor on many texts, asked of the very modules that the page runs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

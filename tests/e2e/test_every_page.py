@@ -3,8 +3,6 @@
 In both themes; pages of those who run studies are seen in the dark at night.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Iterator, Mapping

@@ -1,7 +1,5 @@
 """A researcher takes in files of other tools by a mapping that is remembered, and files made for one of them."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

@@ -1,7 +1,5 @@
 """Pages of results answer first: how long, how full and how deep they are before anything is opened."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """Forms show what one has to decide; the rest is folded at its defaults and summed up in a line."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """An annotator whose browser asks for German: she tries, labels by keys and writes, and reads no English."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """An admin makes a research group, adds a researcher and gives it a study, which nobody else finds then."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path

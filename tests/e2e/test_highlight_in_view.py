@@ -1,7 +1,5 @@
 """A key point opens at its highlight, in whatever window it is read."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 

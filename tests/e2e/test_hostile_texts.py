@@ -1,7 +1,5 @@
 """Hostile texts in all words of people and in forms: no page runs or breaks, no file carries them on."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

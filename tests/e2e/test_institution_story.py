@@ -1,7 +1,5 @@
 """Somebody logs in through their institution, in a browser, on a site that is set up for it by its environment."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A line that is cut around the end of a session: whatever was typed is kept, arrives later, and is told of."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

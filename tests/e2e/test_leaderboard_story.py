@@ -1,7 +1,5 @@
 """From the published file of a haystack to a leaderboard in LaTeX with a row of people, by a researcher."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

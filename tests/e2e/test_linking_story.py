@@ -1,7 +1,5 @@
 """Two people link the same summaries by keyboard, one of them through a broken line; a researcher reads it all."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A list is sorted, narrowed and left without a reload; without a script its links and buttons do the same."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

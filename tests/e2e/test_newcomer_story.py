@@ -1,7 +1,5 @@
 """The first ten minutes: from a link to the first paid item, with a trial or practice that explains itself."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from collections.abc import Callable, Iterator

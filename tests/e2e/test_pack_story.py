@@ -1,7 +1,5 @@
 """From a seed to a haystack that one can write on: two clicks, by a researcher."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import Page, expect
 

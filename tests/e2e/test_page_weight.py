@@ -1,7 +1,5 @@
 """What the page of a session with 100 documents weighs, and that its files are kept, on a server of production."""
 
-from __future__ import annotations
-
 import gzip
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """From a panel's link to the completion code; and a person's work deleted, which an older backup does not undo."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Label work on a phone, in German: what must be read stays free, and what must be known stays on the screen."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator
 from urllib.parse import parse_qs

@@ -3,8 +3,6 @@
 But for this: whoever previews linking has seen the insights of a haystack, and cannot write on it then.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Results are published: read without a log-in, framed as a chart in a page of another site, and taken back."""
 
-from __future__ import annotations
-
 import re
 import threading
 from collections.abc import Iterator

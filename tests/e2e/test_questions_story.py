@@ -1,7 +1,5 @@
 """A researcher makes questions with key points: screens until cells are full, reviews, has points verified."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator
 from pathlib import Path

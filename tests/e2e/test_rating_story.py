@@ -1,7 +1,5 @@
 """Somebody rates summaries by keyboard, beside their documents; every rating is stored, and one is undone."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

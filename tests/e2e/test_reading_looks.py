@@ -1,7 +1,5 @@
 """Reading at length: lines of 66 to 72 characters, places that are remembered, hits drawn where they are."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """A study as in a paper: a click on its recipe, a form that is filled in, what it takes, and there it is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """On a telephone: headline figures two abreast, long results folded but whole on paper, a bar in one row."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

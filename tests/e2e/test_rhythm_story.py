@@ -3,8 +3,6 @@
 What an item costs in keys and milliseconds is measured at night (`test_what_an_item_costs`).
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """What the page says of the text is true: saved only once the server has it, kept here while it has not."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

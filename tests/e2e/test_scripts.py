@@ -1,7 +1,5 @@
 """Every script of ours is read by the browser itself, also those that no other story comes across."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The pages of a session under axe-core, light and dark, wide and narrow, and by keyboard alone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """Writing sessions as a person lives them, in a real browser against a real server."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Label work on a line of 600 ms: the next item is there at once, and no answer is lost or put on another one."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Label work at 400 %: the text stands above the answer. And for who asks for less motion nothing moves."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

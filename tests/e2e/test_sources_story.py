@@ -1,7 +1,5 @@
 """Sources are imported, two methods summarize them, a person and a model rate, tables show what differs."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

@@ -3,8 +3,6 @@
 Here a real worker computes them, as on a site; while it is stopped the page says so and stays quick.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

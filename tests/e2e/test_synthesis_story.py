@@ -1,7 +1,5 @@
 """A researcher makes haystacks: from a topic, from documents, from a seed; people link and write on them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -3,8 +3,6 @@
 Both ask a server that also misbehaves: it is busy, breaks off, and sends what is no summary.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

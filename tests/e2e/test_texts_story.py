@@ -1,7 +1,5 @@
 """Texts and browsers as people have them: what is on the screen is found, and what a page cannot do it says."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

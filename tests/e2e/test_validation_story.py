@@ -1,7 +1,5 @@
 """Two people say by keyboard what responses entail, blind; the researcher sees how far they confirm the judge."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -3,8 +3,6 @@
 A researcher then takes the labels of one of them for the dataset and downloads it.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Label work goes on for ten items without a connection; and a tab that was left shows what another one did."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """A walk over all kinds of pages of the demo: what a role can reach by links from its home page."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """A worker that takes up what waits, once, and ends when it is done: `python -m tests.e2e.working`."""
 
-from __future__ import annotations
-
 import django
 
 

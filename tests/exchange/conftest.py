@@ -1,7 +1,5 @@
 """A haystack that three systems and people summarized, judged offline; sessions ended in every way."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

@@ -1,7 +1,5 @@
 """What any format leaves out, who gets it, and where it is offered."""
 
-from __future__ import annotations
-
 import pytest
 from django.core.management import CommandError
 from django.urls import reverse

@@ -1,7 +1,5 @@
 """Logs of Inspect: what of a session is where, and scores that join a log."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

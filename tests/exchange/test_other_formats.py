@@ -1,7 +1,5 @@
 """Every Eval Ever, METR, nuggetizer, lm-eval and folders for `datasets`: what they say of texts that are known."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

@@ -1,7 +1,5 @@
 """The published files as the judges see them, read without the app. Where they are: the variable SUMMHAY_DATA."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

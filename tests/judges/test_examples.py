@@ -1,7 +1,5 @@
 """Examples of people's labels: as many as are shown are left, whichever subtopic is judged."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

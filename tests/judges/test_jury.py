@@ -1,7 +1,5 @@
 """What a jury makes of its members' verdicts; `test_lexical_expected` has its figures on published labels."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks.judges.registry import JuryConfig, JuryRule, WrongJury, combine

@@ -1,7 +1,5 @@
 """Version 2 of the offline judge: words made alike, verdicts of small texts, and figures on published labels."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

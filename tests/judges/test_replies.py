@@ -1,7 +1,5 @@
 """What a server sent, read in one place: without reasoning, from parts, and errors by what they mean."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

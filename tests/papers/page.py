@@ -1,7 +1,5 @@
 """Write `docs/papers.md` from published data: `make papers DATA=FOLDER`. A test compares the two."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The folder to submit with a paper: what it holds, that it comes out again, and that changes are named."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

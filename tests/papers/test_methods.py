@@ -1,7 +1,5 @@
 """Methods sections: what they say of a study follows from its settings and from what happened."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

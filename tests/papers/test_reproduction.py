@@ -1,7 +1,5 @@
 """`manage.py reproduce`: papers beside ours, from published files, from the site, or with the reason."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from datetime import datetime

@@ -3,8 +3,6 @@
 Later releases migrate it in `test_upgrade.py`, so it is made once, when a version is tagged, and never again.
 """
 
-from __future__ import annotations
-
 import gzip
 import os
 import sqlite3

@@ -1,7 +1,5 @@
 """A database of each release, with rows of every kind, becomes one of today and keeps every row."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

@@ -1,7 +1,5 @@
 """A memory of what servers answered, for retrievers without a database."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 
 

@@ -1,7 +1,5 @@
 """Offline retrievers against scores computed by hand, by scikit-learn, and against the published ones."""
 
-from __future__ import annotations
-
 import json
 import math
 import subprocess

@@ -1,7 +1,5 @@
 """Embeddings and rerank models behind a server that answers well or badly: scores, cost, failures."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Iterator

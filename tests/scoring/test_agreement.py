@@ -1,7 +1,5 @@
 """Agreement: worked examples, gaps, unused categories, and the libraries on complete tables."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from random import Random
 

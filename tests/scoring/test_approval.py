@@ -1,7 +1,5 @@
 """The approval of a judge: the worked example, gaps in the table, and worlds in which the truth is known."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Systems rated by unlike people on unlike subtopics, compared like with like."""
 
-from __future__ import annotations
-
 from itertools import product
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A judge beside a human: linking rules, the judge table, and the published figures."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Variance components of writers and subtopics: the worked examples, and worlds with known ones."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

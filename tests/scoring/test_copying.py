@@ -1,7 +1,5 @@
 """Text taken from documents, in bullets and in what is pasted."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Means of labels with the help of a judge, and a judge corrected by labels of a random part: worked by hand."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Progress over active time under both rules."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given, settings

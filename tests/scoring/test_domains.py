@@ -1,7 +1,5 @@
 """A judge's bias by domain: a worked example, nothing to compare, and how often equal domains look different."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

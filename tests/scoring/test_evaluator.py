@@ -1,7 +1,5 @@
 """The judge behind key point recall against people: by hand, and against a second library."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Expected coverage beside labels and people."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Intervals: known values, simulated coverage of the truth, and the smallest samples that get one."""
 
-from __future__ import annotations
-
 import io
 import json
 

@@ -1,7 +1,5 @@
 """Key point recall, precision and F: worked by hand, and what holds for any counts."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """The leaderboard: means under both averages, intervals over subtopics, differences on what both have."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Ratings from 1 to 5: figures by hand, and against SciPy, scikit-learn and the krippendorff package."""
 
-from __future__ import annotations
-
 from itertools import combinations
 
 import krippendorff

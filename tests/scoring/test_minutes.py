@@ -1,7 +1,5 @@
 """Human minutes that a system is worth, and the time to a share of its score: known crossings, and intervals."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

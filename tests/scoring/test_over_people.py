@@ -1,7 +1,5 @@
 """Intervals over people: a double jackknife over annotators and clusters."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Figures of two raters are those of the formulas for many, and so are their intervals; correlation of columns."""
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Mapping
 

@@ -1,7 +1,5 @@
 """The difference of parallel forms against examples by hand and what must hold of any."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st

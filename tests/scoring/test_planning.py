@@ -1,7 +1,5 @@
 """Planned widths: the worked examples, and the widths that simulated studies have."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Position of content: against a plain computation, planted, in experiments, and what must always hold."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from collections.abc import Sequence

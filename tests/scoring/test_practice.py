@@ -1,7 +1,5 @@
 """Feedback on a practice text, against worked examples and for any verdict."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

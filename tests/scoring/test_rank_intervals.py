@@ -1,7 +1,5 @@
 """Ranks and who is level with the best, and rank correlation of systems between two judges."""
 
-from __future__ import annotations
-
 import math
 import time
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The alternative annotator test: clones pass, constants fail, and few pass that should not."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Retrieval quality by hand and by scikit-learn, and the documents that an oracle shows."""
 
-from __future__ import annotations
-
 import json
 import math
 from collections import Counter

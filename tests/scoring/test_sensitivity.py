@@ -1,7 +1,5 @@
 """Sensitivity to position: signed differences with intervals, and a test that holds its size."""
 
-from __future__ import annotations
-
 from itertools import permutations, product
 
 import numpy as np

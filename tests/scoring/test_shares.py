@@ -1,7 +1,5 @@
 """Intervals of shares near 0 and 1, and of hits among what nobody looked at."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy.stats import hypergeom

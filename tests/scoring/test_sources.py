@@ -1,7 +1,5 @@
 """Means over sources and over datasets, paired differences, and ROUGE beside another program's counts."""
 
-from __future__ import annotations
-
 from statistics import fmean
 
 import numpy as np

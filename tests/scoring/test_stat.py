@@ -1,7 +1,5 @@
 """A figure knows why it has no value, and loads nothing heavy."""
 
-from __future__ import annotations
-
 import json
 import math
 import subprocess

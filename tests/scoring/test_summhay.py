@@ -1,7 +1,5 @@
 """Coverage, citation and joint: worked examples of the paper, the published leaderboard, and properties."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path

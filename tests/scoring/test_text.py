@@ -1,7 +1,5 @@
 """Lines, kinds and citations of a summary, and how texts are compared."""
 
-from __future__ import annotations
-
 import json
 import re
 import unicodedata

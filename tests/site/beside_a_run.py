@@ -4,8 +4,6 @@
 that it reads with the seconds until figures of labels that were changed just now are on their page.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 import time

@@ -1,7 +1,5 @@
 """Nobody comes into another person's account: not by a link made earlier, not by a role given to it later."""
 
-from __future__ import annotations
-
 import csv
 from typing import Any, ClassVar
 from urllib.parse import urlsplit

@@ -1,7 +1,5 @@
 """The API: tokens and what they open, lists that grow while they are read, files, errors, and what is open."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """The audit log and the state of the system, for admins."""
 
-from __future__ import annotations
-
 import csv
 from datetime import timedelta
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The audit log tells in sentences who did what: downloads, pauses and cancels too, with names instead of ids."""
 
-from __future__ import annotations
-
 import ast
 import re
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Backup and restore, on a database of their own in a folder of their own."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

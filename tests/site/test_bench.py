@@ -1,7 +1,5 @@
 """What the command that measures prints, not how fast this machine is."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The checker of `make chaos` notices what is planted; and a short run of the whole thing."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """The whole demo loads, says who can log in, and loading it again changes nothing."""
 
-from __future__ import annotations
-
 import io
 import socket
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The demo corpus keeps its promises: counts, gold, verbatim spans, natural text."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter, defaultdict

@@ -1,7 +1,5 @@
 """A disk that is full: what is typed is refused as a browser understands it, and stored once there is space."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

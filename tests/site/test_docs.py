@@ -1,7 +1,5 @@
 """The map of the code and the page of commands can be scanned, and what they name is there."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

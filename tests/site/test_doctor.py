@@ -1,7 +1,5 @@
 """Every planted fault is found by `doctor`, and told to admins once a day; backups are made and thinned."""
 
-from __future__ import annotations
-
 import io
 import json
 import shutil

@@ -1,7 +1,5 @@
 """A backup of SQLite restores on PostgreSQL, one of PostgreSQL on SQLite, and each row is what it was."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os

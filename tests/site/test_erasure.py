@@ -1,7 +1,5 @@
 """An erased person's name is gone from every page, download, log and cache at once."""
 
-from __future__ import annotations
-
 import shutil
 from datetime import datetime
 from pathlib import Path

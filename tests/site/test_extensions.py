@@ -1,7 +1,5 @@
 """The program without extensions, and with each of them alone: it starts, and its tables are made."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The broker that is a folder: a worker never sees half a message, and an unreadable one does not end it."""
 
-from __future__ import annotations
-
 import shutil
 import threading
 from collections.abc import Callable

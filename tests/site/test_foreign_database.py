@@ -1,7 +1,5 @@
 """A database that this program cannot bring up to date is recognised, refused in a sentence and left alone."""
 
-from __future__ import annotations
-
 import hashlib
 import shutil
 import sqlite3

@@ -1,7 +1,5 @@
 """On PostgreSQL too, a database or backup of a version that this one cannot upgrade is refused and left alone."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Every form of the project says what is wrong in the words of the site, not in Django's."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from decimal import Decimal
 from importlib import import_module

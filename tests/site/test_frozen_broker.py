@@ -1,7 +1,5 @@
 """A broker that is frozen, or takes connections and never answers, holds up no request and loses no message."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import signal

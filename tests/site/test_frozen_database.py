@@ -1,7 +1,5 @@
 """PostgreSQL that is frozen: health is answered, pages say so instead of hanging, and a thaw mends it all."""
 
-from __future__ import annotations
-
 import json
 import os
 import pwd

@@ -1,7 +1,5 @@
 """One word for one thing, on annotators' pages in both languages (docs/terms.md)."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The home page of each role: how things stand, what waits, and the next step."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from datetime import date, timedelta

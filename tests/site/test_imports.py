@@ -1,7 +1,5 @@
 """Imports stand at the top of a module, where a reader and the import rules see them."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Log-in through an institution: who comes in, who does not, and what a wrong token is worth."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit

@@ -4,8 +4,6 @@ no words of its own.
 A parser finds what is no JavaScript at all; what only a browser refuses, `tests/e2e/test_scripts.py` finds.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Iterator

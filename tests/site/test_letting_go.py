@@ -1,7 +1,5 @@
 """After some days personal data goes that no figure reads; figures and disputes stay as they are."""
 
-from __future__ import annotations
-
 import json
 from datetime import datetime, timedelta
 from io import StringIO

@@ -1,7 +1,5 @@
 """Login, its throttle, and forgetting failed logins after a day."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 
 import pytest

@@ -1,7 +1,5 @@
 """Many passwords at once: they are checked in turns, others come again by themselves; an address has a limit."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Names in product code and templates say what they hold."""
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

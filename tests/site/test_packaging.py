@@ -1,7 +1,5 @@
 """What is said of the program in the files that build and start it elsewhere, compared with the program."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

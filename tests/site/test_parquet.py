@@ -1,7 +1,5 @@
 """Tables as Parquet, where pyarrow is installed; without it nothing offers them."""
 
-from __future__ import annotations
-
 import io
 import zipfile
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Passwords: changed, set through one-time links, asked for by mail."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from urllib.parse import urlsplit
 

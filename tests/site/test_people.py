@@ -1,7 +1,5 @@
 """People: made one by one or from a file, given roles, switched off, erased."""
 
-from __future__ import annotations
-
 import csv
 import re
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Lists of people as CSV: what is read, and how each mistake is named."""
 
-from __future__ import annotations
-
 import csv
 import io
 

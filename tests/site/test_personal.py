@@ -1,7 +1,5 @@
 """What the site holds of people is declared beside each model, field by field; export and erasing follow it."""
 
-from __future__ import annotations
-
 import html
 import json
 import zipfile

@@ -1,7 +1,5 @@
 """The list of planted faults fits the program; `.ci/nightly` plants them."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.plant import ROOT, NotPlantable, place_of

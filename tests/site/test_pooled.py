@@ -1,7 +1,5 @@
 """PostgreSQL behind PgBouncer, which lends connections for a transaction: nothing passes from one to another."""
 
-from __future__ import annotations
-
 import os
 import pwd
 import shutil

@@ -2,8 +2,6 @@
 picker or file names it. Addresses come from the URL configuration, so one that comes later is walked too.
 """
 
-from __future__ import annotations
-
 import re
 import uuid
 from collections.abc import Iterable, Iterator

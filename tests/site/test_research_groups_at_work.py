@@ -1,7 +1,5 @@
 """Making research groups, giving things to them, and what somebody sees while a request lasts."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path

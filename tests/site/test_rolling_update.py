@@ -1,7 +1,5 @@
 """Two web servers, one after the other replaced under load: each request is answered, at once or by the other."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 import threading

@@ -1,7 +1,5 @@
 """Summaries that programs send to be scored: what they get, who may, what it costs, and that it stays apart."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections.abc import Iterator

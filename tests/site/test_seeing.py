@@ -1,7 +1,5 @@
 """What admins and their tools see of a running site: readiness, numbers, log lines, reported errors."""
 
-from __future__ import annotations
-
 import gzip
 import importlib
 import json

@@ -1,7 +1,5 @@
 """Settings from the environment: a wrong value stops the program with a sentence that names the variable."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

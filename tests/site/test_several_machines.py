@@ -1,7 +1,5 @@
 """Two web servers and three workers with folders of their own, on one PostgreSQL and one Redis."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """The ground: health, home and login answer."""
 
-from __future__ import annotations
-
 import pytest
 from django.test import Client
 

@@ -1,7 +1,5 @@
 """Writers of the SQLite file take turns: nobody waits for long, nobody waits for the dead."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Frames of a request stay in one piece of memory."""
 
-from __future__ import annotations
-
 import resource
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor

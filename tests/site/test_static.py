@@ -1,7 +1,5 @@
 """Static files as production serves them, and fonts that have the characters of the site's own words."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

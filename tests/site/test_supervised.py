@@ -1,7 +1,5 @@
 """What keeps a site running: systemd's units, and the supervisor that starts again what ends."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

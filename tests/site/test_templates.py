@@ -1,7 +1,5 @@
 """What holds for every template: nothing that the content policy would block, and a title on every page."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

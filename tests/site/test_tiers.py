@@ -1,7 +1,5 @@
 """The lists of tests name tests that exist, and the stored tables are those of the migrations."""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """Annotators' pages speak German: every word is marked, every marked word translated, and nothing is left over."""
 
-from __future__ import annotations
-
 import gettext
 import io
 import re

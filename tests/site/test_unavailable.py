@@ -1,7 +1,5 @@
 """A full disk, a database that is out of reach: 503 with a sentence, for pages and for scripts, never a 500."""
 
-from __future__ import annotations
-
 import io
 import logging
 from contextlib import suppress

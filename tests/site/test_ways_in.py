@@ -1,7 +1,5 @@
 """Ways in that are easily forgotten: rows of the admin site that name insights, and forms after a lost login."""
 
-from __future__ import annotations
-
 import pytest
 from django.test import Client
 from django.urls import reverse

@@ -1,7 +1,5 @@
 """A web process that ends answers who reached it, and refuses the next at once: a proxy asks another one."""
 
-from __future__ import annotations
-
 import selectors
 import socket
 from typing import Any

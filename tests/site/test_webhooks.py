@@ -1,7 +1,5 @@
 """Webhooks: whom they tell of what, signed, tried again, and never inside the network unless settings let them."""
 
-from __future__ import annotations
-
 import hashlib
 import hmac
 import json

@@ -1,7 +1,5 @@
 """A real worker on the configured broker (a folder; Redis where the suite has it) does what it is told of."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

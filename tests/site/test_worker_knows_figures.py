@@ -1,7 +1,5 @@
 """A worker knows every figure that a page may ask it for, whatever else it has loaded."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

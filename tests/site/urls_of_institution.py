@@ -1,7 +1,5 @@
 """All addresses, and those of the log-in through an institution, which are there only where one is set."""
 
-from __future__ import annotations
-
 from django.urls import path
 
 from summhay_site.accounts.institution import from_institution, to_institution

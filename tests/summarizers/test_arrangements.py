@@ -1,7 +1,5 @@
 """Arrangements of documents in experiments of position."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """What documents of a question are made into, without a database: names, cuts, and what counts as a note."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Summarizers without a database: orders, blocks, truncation, what counts as a summary, the offline baseline."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks.judges.questions import BadConfiguration

@@ -1,7 +1,5 @@
 """Documents by score until a budget of tokens is reached, the last one cut exactly there."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

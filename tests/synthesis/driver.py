@@ -1,7 +1,5 @@
 """What tests of syntheses do again and again: the command, and the pages as one person uses them."""
 
-from __future__ import annotations
-
 import io
 from typing import Any
 

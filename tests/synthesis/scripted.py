@@ -4,8 +4,6 @@ It reads what the prompts of syntheses say, and tells facts in the same words al
 whether a text holds one.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -1,7 +1,5 @@
 """A model server and a search server that play a script of questions with key points, well or badly as told."""
 
-from __future__ import annotations
-
 import json
 import re
 import threading

@@ -1,7 +1,5 @@
 """The pack that comes with the program, measured: what a haystack made of it can and cannot be used for."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from io import BytesIO

@@ -1,7 +1,5 @@
 """The free checks: on a haystack small enough to count by hand, on shuffled ones, and on the published one."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

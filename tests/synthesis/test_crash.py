@@ -1,7 +1,5 @@
 """A synthesis that is killed again and again: it ends as one that was left alone, and asks nothing twice."""
 
-from __future__ import annotations
-
 import os
 import random
 import shutil

@@ -1,7 +1,5 @@
 """People decide: edits make documents stale, those alone are made again, undo brings everything back."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

@@ -1,7 +1,5 @@
 """`synthesize from-documents`: points with located passages, each in one insight, each insight in one subtopic."""
 
-from __future__ import annotations
-
 import io
 import shutil
 import time

@@ -1,7 +1,5 @@
 """`synthesize haystack` against a server that leaks, forgets, repeats, breaks JSON, answers 429 and 500."""
 
-from __future__ import annotations
-
 import re
 import time
 from contextlib import suppress

@@ -1,7 +1,5 @@
 """A haystack made from templates in the browser: looked at, made, checked, imported, and known for what it is."""
 
-from __future__ import annotations
-
 import pytest
 from django.urls import reverse
 

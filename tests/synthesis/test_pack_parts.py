@@ -1,7 +1,5 @@
 """Numbers in words, slots, rules, templates, and values in sentences."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st

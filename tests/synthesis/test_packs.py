@@ -1,7 +1,5 @@
 """Packs: what is wrong with one is said with its place, and what is made of one is what its plan says."""
 
-from __future__ import annotations
-
 import json
 from io import StringIO
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Pages of syntheses: from a topic over reviews and gates into the corpus, by the forms that are on them."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Any

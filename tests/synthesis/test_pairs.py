@@ -1,7 +1,5 @@
 """Pairs of insights and documents: drawn by stratum, verified by people; misses and leaks have intervals."""
 
-from __future__ import annotations
-
 from collections import Counter
 from datetime import datetime
 from typing import Any

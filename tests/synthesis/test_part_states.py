@@ -1,7 +1,5 @@
 """What an edit makes stale, what decisions lead to, what replies are refused, what counts say."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

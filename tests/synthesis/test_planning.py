@@ -1,7 +1,5 @@
 """The plan of insights and documents keeps its bounds, whatever is asked of it."""
 
-from __future__ import annotations
-
 from collections import Counter
 
 import pytest

@@ -1,7 +1,5 @@
 """Pages of questions with key points: from seeds over picking, screening and reviews to a verification study."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What programs of questions make of whatever replies: verbatim passages, partitions, counted lengths, scores."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """`synthesize questions` against servers that repeat, forget, invent, break JSON, stall, answer 429 and 500."""
 
-from __future__ import annotations
-
 import json
 from contextlib import suppress
 from datetime import timedelta

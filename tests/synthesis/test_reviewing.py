@@ -1,7 +1,5 @@
 """The order of review: flagged first, a seeded sample of the clear ones, some verdicts hidden."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

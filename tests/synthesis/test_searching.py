@@ -1,7 +1,5 @@
 """The search protocol: only allowed addresses, no redirects, limits, tries; duplicates out, the best kept."""
 
-from __future__ import annotations
-
 import json
 import time
 from http.client import IncompleteRead

@@ -1,7 +1,5 @@
 """What documents are asked while they are written, checked and their checks are tried: no database."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

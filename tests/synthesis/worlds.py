@@ -1,7 +1,5 @@
 """Worlds of the pack that comes with the program, and a pack small enough to read."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path

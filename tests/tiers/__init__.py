@@ -5,8 +5,6 @@ costs and reaches, `python -m tests.tiers choose FOLDER` writes the list. What i
 in the first tier.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -1,7 +1,5 @@
 """`python -m tests.tiers record FOLDER`, then `python -m tests.tiers choose FOLDER`."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Choose the first tier from a recording: what is cheap, what catches a planted fault, and the cheapest cover."""
 
-from __future__ import annotations
-
 import heapq
 import json
 import sqlite3

@@ -5,8 +5,6 @@ test, and with RECORD_LINES, which makes tests slower, the lines by test as cove
 tests share is recorded as itself.
 """
 
-from __future__ import annotations
-
 import json
 import os
 from collections import defaultdict

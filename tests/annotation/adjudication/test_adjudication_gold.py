@@ -1,7 +1,5 @@
 """The gold set as reference, file and queue: what it covers is said, and figures of people stay as they were."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

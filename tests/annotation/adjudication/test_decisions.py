@@ -1,7 +1,5 @@
 """Decisions of any kind of label work: what is stored of the same said again, and what is left to decide."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Disagreements are decided by researchers; decisions are a reference for judges and never a label."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

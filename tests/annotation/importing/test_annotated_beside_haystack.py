@@ -1,7 +1,5 @@
 """An annotated benchmark beside its haystack's own file: the same rows in either order, the same leaderboard."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Published labels and predictions, and plain tables of labels: all or nothing, and twice changes nothing."""
 
-from __future__ import annotations
-
 import copy
 import io
 import json

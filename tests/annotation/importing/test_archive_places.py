@@ -4,8 +4,6 @@ On its own site an archive changes nothing; elsewhere it becomes a closed study 
 is there gains or loses anything.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

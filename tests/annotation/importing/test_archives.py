@@ -1,7 +1,5 @@
 """The archive of a study of every kind comes back on a fresh site: same labels, people, categories and figures."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

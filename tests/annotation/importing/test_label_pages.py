@@ -1,7 +1,5 @@
 """Labels sent in the browser: the same formats and the same check as by command, into studies of one's own."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

@@ -1,7 +1,5 @@
 """Files of other tools: read by a mapping that is shown, may be changed, and is remembered by its name."""
 
-from __future__ import annotations
-
 import json
 from datetime import timedelta
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Labels made elsewhere: a study of their own, all or nothing, and twice changes nothing."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

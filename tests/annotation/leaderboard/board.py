@@ -1,7 +1,5 @@
 """A board of three systems and two people, judged offline, and its report."""
 
-from __future__ import annotations
-
 from datetime import datetime
 from typing import Any
 

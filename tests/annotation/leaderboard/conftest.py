@@ -1,7 +1,5 @@
 """What several of these tests stand on."""
 
-from __future__ import annotations
-
 import pytest
 from django.test import Client
 

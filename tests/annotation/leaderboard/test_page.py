@@ -1,7 +1,5 @@
 """The page of the leaderboard: its answer, blocks of rows, comparisons, files and ratings."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """People among the systems of the leaderboard, their minutes, files and the report."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re

@@ -1,7 +1,5 @@
 """The published figures of the leaderboard cell by cell, and boards that tests fill themselves."""
 
-from __future__ import annotations
-
 import io
 import json
 import math

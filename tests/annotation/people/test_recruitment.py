@@ -1,7 +1,5 @@
 """A link brings people of a panel into a study; their id is no credential, and the code comes at the end."""
 
-from __future__ import annotations
-
 import csv
 import io
 from datetime import datetime

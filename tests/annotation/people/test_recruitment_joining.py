@@ -1,7 +1,5 @@
 """Who may join by a link: ids of the panel's form and on its list, few from one address. Others read the truth."""
 
-from __future__ import annotations
-
 import re
 from datetime import datetime, timedelta
 

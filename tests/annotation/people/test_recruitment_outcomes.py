@@ -1,7 +1,5 @@
 """Each outcome of somebody who came by a link has a code of its own, is stored, and is there for researchers."""
 
-from __future__ import annotations
-
 import csv
 import io
 from datetime import datetime, timedelta

@@ -1,7 +1,5 @@
 """Mail that reminds of open tasks: to whom, when, how often, and what a mail server gets."""
 
-from __future__ import annotations
-
 import socketserver
 import threading
 from collections.abc import Iterator

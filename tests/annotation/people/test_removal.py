@@ -1,7 +1,5 @@
 """On request a person's work goes, with everything made from it; a text that somebody else wrote too stays."""
 
-from __future__ import annotations
-
 from datetime import datetime
 
 import pytest

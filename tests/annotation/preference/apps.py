@@ -1,7 +1,5 @@
 """The app, which registers its kind."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 from django.apps import AppConfig

@@ -1,7 +1,5 @@
 """What the kind says of itself: forms, answers, results, archive, demo, privacy."""
 
-from __future__ import annotations
-
 import random
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Settings and answers."""
 
-from __future__ import annotations
-
 from django.db import models
 
 from annotation.models import Study

@@ -1,7 +1,5 @@
 """All that a kind has by its folder: pages, answers, results, archive out and in, demo, privacy."""
 
-from __future__ import annotations
-
 import zipfile
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A model judge of one server, its price, and what a run of it came to."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from datetime import date

@@ -1,7 +1,5 @@
 """Runs with a budget, a server that takes money, and summaries of uneven size."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from datetime import date

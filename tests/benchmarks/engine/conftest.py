@@ -1,7 +1,5 @@
 """Nobody waits long in tests of the engine, and each may ask for a subtopic."""
 
-from __future__ import annotations
-
 import pytest
 
 from benchmarks.engine import sending

@@ -1,7 +1,5 @@
 """AutoDS scores from a real HTTP server's log-probabilities: stored, never asked twice, failures counted."""
 
-from __future__ import annotations
-
 import io
 import json
 import math

@@ -1,7 +1,5 @@
 """Replies that break parsers and databases: nesting, NUL, halves of surrogates, huge numbers, sheer length."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """The budget of a run: whatever the size of requests, and whoever sends them, the cap holds."""
 
-from __future__ import annotations
-
 import threading
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal

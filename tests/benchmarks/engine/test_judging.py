@@ -1,7 +1,5 @@
 """Runs of a judge: asked once, resumed by anyone, never doubled, and honest about what failed."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from datetime import datetime, timedelta

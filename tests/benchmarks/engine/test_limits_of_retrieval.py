@@ -1,7 +1,5 @@
 """Retrievers that ask a server: a limit of requests, cancelling, and a worker whose claim was taken over."""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A worker that is killed in the middle of a run of a model: the next one repeats at most what was in flight."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Runs of a model judge against a real HTTP server that is busy, slow, broken or answers rubbish."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from typing import Any

@@ -1,7 +1,5 @@
 """Runs of a model judge against a real HTTP server that behaves, stopped and not: counts and costs stay right."""
 
-from __future__ import annotations
-
 import json
 import threading
 from collections import Counter

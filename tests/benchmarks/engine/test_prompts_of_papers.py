@@ -1,7 +1,5 @@
 """The prompts that a server gets, field by field as the papers list them, for haystacks and for sources."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

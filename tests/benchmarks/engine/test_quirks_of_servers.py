@@ -3,8 +3,6 @@
 `docs/model-judges.md` has the table for users.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from dataclasses import dataclass

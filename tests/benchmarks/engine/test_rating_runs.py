@@ -1,7 +1,5 @@
 """Models rate summaries from 1 to 5 by aspect, over a real HTTP server."""
 
-from __future__ import annotations
-
 import json
 from decimal import Decimal
 from typing import Any

@@ -1,7 +1,5 @@
 """The offline judge on responses: recall, splitting into points, and what supports them, as runs that resume."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 from datetime import datetime

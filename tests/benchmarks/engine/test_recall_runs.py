@@ -1,7 +1,5 @@
 """A model on responses, against a real HTTP server: recall, extraction and support, whatever the server does."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 

@@ -3,8 +3,6 @@
 The hashes were taken from 0.2.0. One that changes makes everybody pay anew for what was answered before.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Mapping, Sequence

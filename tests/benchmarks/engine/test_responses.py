@@ -1,7 +1,5 @@
 """Summarizers that answer questions: against a server over HTTP, by batch files, offline, up to the table."""
 
-from __future__ import annotations
-
 import io
 import json
 from datetime import date

@@ -1,7 +1,5 @@
 """Retrievers on haystacks in the database: stored once, versions side by side, imported scores left alone."""
 
-from __future__ import annotations
-
 import json
 from datetime import timedelta
 from io import StringIO

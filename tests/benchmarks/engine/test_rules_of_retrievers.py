@@ -1,7 +1,5 @@
 """Scores of earlier rules keep their versions, and what was shown by them is named with the version."""
 
-from __future__ import annotations
-
 from importlib import import_module
 
 import pytest

@@ -1,7 +1,5 @@
 """Work is done in slices of time, each in its queue; leases say who holds a row, one message wakes a worker."""
 
-from __future__ import annotations
-
 import os
 from datetime import timedelta
 from pathlib import Path

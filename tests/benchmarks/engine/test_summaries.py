@@ -1,7 +1,5 @@
 """Summarizers at work: against a server over HTTP, well-behaved and not, and offline up to the leaderboard."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

@@ -3,8 +3,6 @@
 The toy shortens summaries: a question whose answer is a text that is stored as a summary.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

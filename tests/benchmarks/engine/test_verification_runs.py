@@ -1,7 +1,5 @@
 """Models give the two judgments that annotators give on key points, over a real HTTP server."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Worker processes side by side at one server: one limit, one budget, nothing asked twice."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """A format of import costs one file and one line: here a toy one, which page, worker and command then have."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Corpora into the database: whole or not at all, and twice the same changes nothing."""
 
-from __future__ import annotations
-
 import copy
 import io
 import json

@@ -1,7 +1,5 @@
 """Questions as JSONL: what is forgiven, what is refused and how it is said, and where spans are found."""
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

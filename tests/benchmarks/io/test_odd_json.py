@@ -1,7 +1,5 @@
 """JSON that Python reads and a database can't keep: in every format a sentence with the row and the field."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 from pathlib import Path

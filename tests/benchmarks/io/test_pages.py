@@ -1,7 +1,5 @@
 """Corpora imported in the browser: sent, checked, confirmed; nothing lost and nothing half done."""
 
-from __future__ import annotations
-
 import errno
 import json
 import re

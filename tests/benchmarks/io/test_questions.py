@@ -1,7 +1,5 @@
 """Questions into the database and out again: all or nothing, idempotent, texts never change."""
 
-from __future__ import annotations
-
 import io
 import json
 from datetime import datetime

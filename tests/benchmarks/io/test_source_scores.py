@@ -1,7 +1,5 @@
 """Scores of other programs join texts on sources that are here."""
 
-from __future__ import annotations
-
 import io
 import json
 from datetime import datetime

@@ -1,7 +1,5 @@
 """Documents with reference summaries, in and out: row by row, all or nothing, idempotent, texts never change."""
 
-from __future__ import annotations
-
 import io
 import json
 from datetime import datetime

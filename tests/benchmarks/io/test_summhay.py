@@ -1,7 +1,5 @@
 """Haystack files in and out: what is read, what is refused and in which words."""
 
-from __future__ import annotations
-
 import io
 import json
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Names of systems taken apart, links and coverage in every spelling, and the round trip of made-up topics."""
 
-from __future__ import annotations
-
 import io
 import string
 

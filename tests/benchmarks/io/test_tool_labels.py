@@ -7,8 +7,6 @@ predictions), `ada.jsonl` by doccano 1.8.4. Files of Argilla, Prodigy and nugget
 documented shape.
 """
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

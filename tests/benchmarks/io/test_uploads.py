@@ -1,7 +1,5 @@
 """Uploaded files wait in a folder, in the database or on S3, and another machine may import them."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

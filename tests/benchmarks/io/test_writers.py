@@ -1,7 +1,5 @@
 """Haystacks out of the database and in again."""
 
-from __future__ import annotations
-
 import io
 import json
 from datetime import datetime
