@@ -109,15 +109,18 @@ def test_a_link_is_mailed_where_mail_is_set(ben, as_eve, settings, now) -> None:
         mail_link(link=make_link(actor=None, user=ben, base_url=SITE, now=now))
 
 
-def test_the_password_can_be_changed_and_this_login_stays(ben, as_ben, login) -> None:
-    here, there = login(ben), login(ben)
-    here.post("/password/", {"old_password": "correct horse", "new_password1": NEW, "new_password2": NEW})
-    assert there.get("/").headers["Location"].startswith("/login/")
+def test_the_password_can_be_changed_and_this_login_stays(ben, as_ben) -> None:
     data = {"old_password": "correct horse", "new_password1": NEW, "new_password2": NEW}
     assert as_ben.post("/password/", data).headers["Location"] == "/profile/"
     assert "was changed" in as_ben.get("/profile/").content.decode()
     ben.refresh_from_db()
     assert ben.check_password(NEW)
+
+
+def test_changing_the_password_logs_out_other_devices(ben, login) -> None:
+    here, there = login(ben), login(ben)
+    here.post("/password/", {"old_password": "correct horse", "new_password1": NEW, "new_password2": NEW})
+    assert there.get("/").headers["Location"].startswith("/login/")
 
 
 def test_asking_by_mail_answers_alike_whether_the_address_is_known(
