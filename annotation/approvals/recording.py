@@ -262,7 +262,10 @@ def _approval_note(judge: Judge, written: Sequence[_Written], judged: Judged) ->
 
 
 def _of_tests(judges: Sequence[Judge], judged: Judged, reader: Any) -> dict[Judge, ApprovalNote]:
-    """Notes of stored tests of judges for this use, where nobody recorded it: the newest test of each."""
+    """Notes of stored tests of judges for this use, where nobody recorded it: the newest test of each.
+
+    One that found a judge safe holds for what it tested; that one did not is told of every use.
+    """
     notes: dict[Judge, ApprovalNote] = {}
     tests = list(newest(APPROVALS, _is_of_all)) if judges else []
     pks = {pk for look, _figures, _at in tests for pk in _studies_of(look)}
@@ -271,8 +274,9 @@ def _of_tests(judges: Sequence[Judge], judged: Judged, reader: Any) -> dict[Judg
     for look, figures, at in tests:
         for judge in judges:
             tested = next((row for row in figures.rows if row.key == str(judge.uid)), None)
-            is_for_use = tested and not (*other_settings(tested.scope, judge), *outside(tested.scope, judged))
-            if tested is None or not is_for_use or judge in notes:
+            if tested is None or judge in notes or any(other_settings(tested.scope, judge)):
+                continue
+            if Finding.SAFE in _verdicts(tested) and any(outside(tested.scope, judged)):
                 continue
             study = studies.get(look.labels.study or 0)
             may_see = studies.keys() >= set(_studies_of(look))
@@ -281,9 +285,13 @@ def _of_tests(judges: Sequence[Judge], judged: Judged, reader: Any) -> dict[Judg
     return notes
 
 
+def _verdicts(tested: Tested) -> tuple[Finding, Finding]:
+    return tested.approval.absolute.verdict, tested.approval.ranking.verdict
+
+
 def _test_note(judge: Judge, tested: Tested, at: datetime, url: str) -> ApprovalNote:
     """Note on a judge that was tested."""
-    uses = (tested.approval.absolute.verdict, tested.approval.ranking.verdict)
+    uses = _verdicts(tested)
     day = date_format(at, "SHORT_DATE_FORMAT")
     is_safe = Finding.SAFE in uses
     words = f"{judge} was tested on {day}: {_for_uses(*uses)}{' (not recorded)' if is_safe else ''}."

@@ -334,6 +334,8 @@ def test_what_a_test_found_stands_in_the_banner_before_it_is_recorded(
     assert re.search(rf"{none} owl was tested on \S+: (not safe|not enough data) for absolute scores", board)
     [note] = approval_notes(Judged((uid("echo"),), {"news"}))
     assert "no test of it against people is on record" in note.text, "it was not tested on news"
+    [note] = approval_notes(Judged((uid("owl"),), {"news"}))
+    assert "owl was tested on" in note.text, "what was not found safe is told of every use"
     other = django_user_model.objects.create_user("fay", password="x")
     other.groups.add(Group.objects.get(name="researcher"))
     [note] = approval_notes(Judged((uid("echo"),)), reader=other)
