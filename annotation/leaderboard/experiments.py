@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any
 
+import numpy as np
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
@@ -21,9 +22,22 @@ from benchmarks.leaderboard.positions import content_lines, references_of
 from benchmarks.models import Haystack, Summary
 from benchmarks.results.computation import Computation, contents, register
 from benchmarks.results.judged import Judged
-from benchmarks.results.sheet import Drawing, Fragment, Measure, Name, Note, Section, Sheet, Table, Unit
+from benchmarks.results.sheet import (
+    Card,
+    Cards,
+    Drawing,
+    Fragment,
+    Measure,
+    Name,
+    Note,
+    Section,
+    Sheet,
+    Table,
+    Unit,
+)
 from benchmarks.results.sheet import Row as SheetRow
-from benchmarks.scoring.position import Written, mean_scores, relative, shuffled
+from benchmarks.scoring.position import Written, mean_scores, relative, scored, shuffled
+from benchmarks.scoring.ranking import rank_intervals
 from benchmarks.scoring.spread import NAMES
 from benchmarks.scoring.stat import Stat, stat_json
 from benchmarks.summarizers.arrangements import (
@@ -60,7 +74,8 @@ class Experiment:
 
     `size` is the number of documents, 0 of truncation; `by` the measure that chose the relevant one (position).
     `by_chance` are the scores of its summaries with the references of other sources (position only). Sources that
-    it summarized under some arrangements only are `n_left_out`.
+    it summarized under some arrangements only are `n_left_out`. `is_apart` is whether ROUGE-1 at one place differs
+    from that at another, all compared at once; None with too few sources, and of other experiments.
     """
 
     system: str
@@ -72,6 +87,12 @@ class Experiment:
     arms: tuple[Arm, ...]
     by_chance: Mapping[str, Stat] = field(default_factory=dict)
     by: str = USUAL_MEASURE
+    is_apart: bool | None = None
+
+    def ends(self) -> tuple[tuple[float, Arm], tuple[float, Arm]] | None:
+        """The places with the highest and the lowest ROUGE-1, the first of equal ones, where it is known."""
+        known = [(value, arm) for arm in self.arms if (value := arm.means[NAMES[0]].value) is not None]
+        return (max(known, key=itemgetter(0)), min(known, key=itemgetter(0))) if known else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +167,16 @@ def _experiment(system: str, name: str, size: int, by: str, texts: Iterable[_Tex
         ),
         by_chance=mean_scores(chance, NAMES) if chance else {},
         by=by,
+        is_apart=_is_apart(list(arms.values())) if name == POSITION else None,
     )
+
+
+def _is_apart(places: Sequence[Sequence[Written]]) -> bool | None:
+    """Whether texts on the same sources, in their order, have another ROUGE-1 at some place than at another."""
+    if not places[0]:
+        return None
+    ranked = rank_intervals(np.array([[scored(text)[NAMES[0]] for text in texts] for texts in places]))
+    return None if ranked.reason else any(not place.is_level for place in ranked.systems)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +199,7 @@ EXPERIMENTS = register(
         figures=Experiments,
         compute=lambda look: Experiments(tuple(experiments(look.scope))),
         facts=_facts,
-        revision=2,
+        revision=3,
     )
 )
 
@@ -183,6 +213,7 @@ def as_json(rows: Iterable[Experiment]) -> list[dict[str, Any]]:
             "relevant_by": experiment.by if experiment.name == POSITION else None,
             "n": experiment.n,
             "n_left_out": experiment.n_left_out,
+            "is_apart": experiment.is_apart,
             "arrangements": [
                 {"name": arm.arrangement.name, "relative": arm.share, **stat_json(arm.means)}
                 for arm in experiment.arms
@@ -213,23 +244,37 @@ def experiments_sheet(experiments: Sequence[Experiment]) -> Sheet:
         *_series(experiments, TRUNCATION, "Truncation"),
         Section("reading", "How to read this", (Note(about),)),
     )
+    first = replace(first, title="")  # its chart or table says so
     return Sheet((*_answer(of_places), first, *(replace(part, is_folded=True) for part in others)))
 
 
-def _answer(of_places: Sequence[Experiment]) -> Iterator[Note]:
-    """The system whose ROUGE-1 differs most between places of the relevant document, in a sentence."""
-    ranges = []
-    for row in of_places:
-        values = [(arm.means[NAMES[0]].value, -arm.arrangement.place) for arm in row.arms]
-        if known := [(value, place) for value, place in values if value is not None]:
-            ranges.append((max(known)[0] - min(known)[0], row, max(known), min(known)))
-    if ranges:
-        _gap, row, (high, best), (low, worst) = max(ranges, key=itemgetter(0))
-        yield Note(
-            f"The place of the relevant document matters most to {row.system}: ROUGE-1 is {high:.3f} with it at "
-            f"place {-best} of {row.size}, {low:.3f} at place {-worst}. The difference is not tested.",
-            is_answer=True,
-        )
+def _answer(of_places: Sequence[Experiment]) -> Iterator[Note | Cards]:
+    """The system whose ROUGE-1 differs most between places of the relevant document: a sentence and figures."""
+    known = [(row, *ends) for row in of_places if (ends := row.ends())]
+    if not known:
+        return
+    row, (best, first), (worst, last) = max(known, key=lambda ends: ends[1][0] - ends[2][0])
+    if best == worst:
+        yield Note("No system's ROUGE-1 depends on the place of the relevant document.", is_answer=True)
+    else:
+        places = f"{best:.3f} with it at place {first.arrangement.place}, {worst:.3f} at {last.arrangement.place}"
+        about = f"The place of the relevant document among {row.size} matters most to {row.system}"
+        yield Note(f"{about}: ROUGE-1 is {places}; {VERDICTS[row.is_apart]}.", is_answer=True)
+    n = f"{row.n:,} sources"
+    figures = {f"relevant at {arm.arrangement.place}": arm.means for arm in (first, last)}
+    figures |= {"by chance": row.by_chance} if row.by_chance else {}
+    cards = (
+        Card(f"place-{at}", f"{row.system}, {where}", means[NAMES[0]], about="ROUGE-1", of=n, has_badge=False)
+        for at, (where, means) in enumerate(figures.items(), 1)
+    )
+    yield Cards("place-cards", tuple(cards))
+
+
+VERDICTS = {
+    True: "the difference is significant",
+    False: "the difference is not significant",
+    None: "there are too few sources to test it",
+}
 
 
 def _series(experiments: Sequence[Experiment], name: str, title: str) -> Iterator[Section]:

@@ -194,7 +194,7 @@ class Table:
 class Card:
     """A headline figure; `about` says in a sentence what it is, `text` how it is written if not as a number.
 
-    `of` says of how many of what it is, where “items” would leave one guessing.
+    `of` says of how many of what it is, where “items” would leave one guessing; `has_badge` is that of `Measure`.
     """
 
     key: str
@@ -204,6 +204,7 @@ class Card:
     about: Text = ""
     text: Text = ""
     of: Text = ""
+    has_badge: bool = True
 
     @property
     def is_plain(self) -> bool:

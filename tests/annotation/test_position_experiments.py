@@ -27,6 +27,7 @@ from benchmarks.models import (
     Summary,
     SummaryRating,
 )
+from benchmarks.results.sheet import Cards
 from benchmarks.summarizers import documents as token_budget
 from benchmarks.summarizers.arrangements import HEADERS, MEASURES, Arrangement, only_relevant
 from benchmarks.summarizers.config import SummarizerConfig
@@ -181,6 +182,10 @@ def test_a_model_that_reads_only_the_ends_scores_lowest_in_the_middle(server: Fa
     page.force_login(make_user("ada", "researcher"))
     shown = page.get(PAGE)
     assert "matters most to heron: ROUGE-1 is" in shown.text
+    assert found["is_apart"] is True
+    assert "at 2; the difference is significant." in shown.text
+    cards = next(part for part in shown.context["sheet"].parts if isinstance(part, Cards)).cards
+    assert [card.title for card in cards] == ["heron, relevant at 1", "heron, relevant at 2", "heron, by chance"]
     chart, of_ratings = shown.context["sheet"].charts
     assert [row["value"] for row in of_ratings.rows] == [5.0, 2.0, 5.0]
     panels = [*dict.fromkeys(row["panel"] for row in chart.rows)]
