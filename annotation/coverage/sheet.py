@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from django.urls import reverse
@@ -40,7 +40,7 @@ from benchmarks.results.sheet import (
     first_look,
     nothing,
 )
-from benchmarks.results.writing import is_significant, spoken
+from benchmarks.results.writing import is_significant, number, spoken
 from benchmarks.scoring.approval import STANDARD
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import Score
@@ -257,7 +257,7 @@ def _bias(figures: Figures, view: View, links: RowLinks | None) -> Section:
             row.judge,
             row.bias.over_summaries,
             Unit.SHARE,
-            "judge minus people, mean over summaries: above 0 it is milder",
+            "judge minus people, mean over summaries",
         )
         for at, row in enumerate(rows, 1)
     )
@@ -265,7 +265,7 @@ def _bias(figures: Figures, view: View, links: RowLinks | None) -> Section:
         "bias",
         "Bias",
         first_look(
-            f"{length_verdict(rows)} {family_verdict(rows)}",
+            f"{strictness_verdict(rows)} {length_verdict(rows)} {family_verdict(rows)}",
             cards=Cards("bias-cards", tuple(cards)),
             choice=_judge_choice(figures, view, links),
             chart=next(iter(_drawn(figures, view, links)[1:]), None),
@@ -295,6 +295,25 @@ def _bias(figures: Figures, view: View, links: RowLinks | None) -> Section:
 
 SMALL_R = 0.3
 """A correlation with length that is no weaker than this would matter."""
+
+
+_TESTED = {True: "significantly {}", False: "{}, not significantly", None: "{}, too few to test it"}
+
+
+def strictness_verdict(rows: Sequence[JudgeBias]) -> str:
+    """Which judges are stricter than people and which milder, those with the same verdict together."""
+    said: dict[str, list[str]] = {}
+    for row in rows:
+        stat = row.bias.over_summaries
+        if not stat.value:
+            even = "as strict as people" if stat.is_defined else f"unknown ({stat.undefined_reason})"
+            said.setdefault(even, []).append(row.judge)
+            continue
+        than = "milder than people" if stat.value > 0 else "stricter than people"
+        verdict = _TESTED[is_significant(stat)].format(than)
+        points = number(abs(stat.value), Unit.SHARE)
+        said.setdefault(verdict, []).append(f"{row.judge} by {points} points")
+    return "Strictness: " + "; ".join(f"{verdict} ({', '.join(judges)})" for verdict, judges in said.items()) + "."
 
 
 def length_verdict(rows: Sequence[JudgeBias]) -> str:
@@ -330,7 +349,7 @@ def _verdict(
         favours = favoured[0] if stat.value > 0 else favoured[1]
         none = is_significant(stat) is False and max(abs(stat.low or 0.0), abs(stat.high or 0.0)) <= most
         verdict = favours if is_significant(stat) else "no significant bias" if none else "cannot tell yet"
-        figure = spoken(stat, unit, is_signed=unit is Unit.POINTS, within=True)
+        figure = spoken(replace(stat, low=None, high=None), unit, is_signed=unit is Unit.POINTS)
         said.setdefault(verdict, []).append(f"{judge}, {what} {figure}")
     return f"{of}: " + "; ".join(f"{verdict} ({'; '.join(judges)})" for verdict, judges in said.items()) + "."
 

@@ -141,8 +141,8 @@ def number(value: float, unit: Unit = Unit.FIGURE, *, is_signed: bool = False, m
     return f"{rounded:{'+' if is_signed else ''},.{places}f}".replace("-", minus)
 
 
-def spoken(stat: Stat, unit: Unit = Unit.FIGURE, *, is_signed: bool = False, within: bool = False) -> str:
-    """A figure with its interval, in a sentence, or `within` brackets of one, marked where items are too few."""
+def spoken(stat: Stat, unit: Unit = Unit.FIGURE, *, is_signed: bool = False) -> str:
+    """A figure with its interval, in a sentence, marked where items are too few."""
     if stat.value is None:
         return f"unknown ({stat.undefined_reason})"
     read = Unit.RATING if unit is Unit.FIGURE else unit  # of a coefficient two digits
@@ -152,8 +152,7 @@ def spoken(stat: Stat, unit: Unit = Unit.FIGURE, *, is_signed: bool = False, wit
     )
     value += {Unit.SHARE: " %", Unit.POINTS: " points"}.get(unit, "")
     value += FEW if stat.too_few and unit is not Unit.POINTS else ""  # in points tables do not mark it either
-    interval = f"95 % CI {low} to {high}" if low else ""
-    return value if not interval else f"{value}, {interval}" if within else f"{value} ({interval})"
+    return f"{value} (95 % CI {low} to {high})" if low else value
 
 
 def is_significant(stat: Stat | None) -> bool | None:

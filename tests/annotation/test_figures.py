@@ -10,7 +10,7 @@ from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.coverage.collect import coverage_table, data_version
-from annotation.coverage.sheet import family_verdict, length_verdict
+from annotation.coverage.sheet import family_verdict, length_verdict, strictness_verdict
 from annotation.coverage.systems import JudgeBias, bias_report
 from annotation.models import CoverageLabel, Study
 from annotation.results.judges import UnknownReference, judge_report, reference_columns
@@ -266,6 +266,21 @@ def test_there_is_no_bias_only_where_an_interval_is_narrow() -> None:
     assert said(-0.2, 0.6).count("cannot tell yet") == 2
     assert said(-0.2, 0.3, n=20).count("cannot tell yet") == 2
     assert "long bullets favoured (o1, r 0.40" in said(0.2, 0.6)
+
+
+def test_a_judge_is_called_stricter_or_milder_than_people() -> None:
+    def said(*values: float, n: int = 40) -> str:
+        rows = []
+        for value in values:
+            stat = Stat(value, n, low=value - 0.1, high=value + 0.1)
+            rows.append(JudgeBias("o1", Bias({}, stat, stat, stat, stat, stat), {}, n, "gpt", stat))
+        return strictness_verdict(rows)
+
+    assert said(0.2) == "Strictness: significantly milder than people (o1 by 20.0 points)."
+    assert said(-0.05, 0.0) == (
+        "Strictness: stricter than people, not significantly (o1 by 5.0 points); as strict as people (o1)."
+    )
+    assert said(-0.2, n=20).startswith("Strictness: stricter than people, too few to test it (")
 
 
 def test_one_annotator_has_no_ceiling_and_no_agreement(table: LabelTable) -> None:
