@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any
 
 from django.http import QueryDict
@@ -142,7 +143,7 @@ def sheet(results: Results) -> Sheet:
     return Sheet(
         first_look(
             _answer(results, words),
-            cards=Cards("alpha", tuple(_alpha(rows) for rows in _mean_first(results))),
+            cards=Cards("alpha", tuple(_cards(results))),
             chart=chart and replace(chart, words=replace(chart.words, is_small=False, name="mean-rating")),
             table=_aspects(results),
             more=(*measures, systems, differing),
@@ -156,22 +157,31 @@ def _mean_first(results: Results) -> list[MeasureRows]:
     return sorted(results.report.measures, key=lambda rows: rows.measure != MEAN)
 
 
-def _alpha(rows: MeasureRows) -> Card:
-    title = capfirst(name_of(rows.measure))
-    return Card(rows.measure, title, rows.people.stats[ALPHA], about="Krippendorff's α of people")
+def _cards(results: Results) -> Iterator[Card]:
+    """People's alphas: of the mean, of the aspects that the answer names, of the others."""
+    first, *aspects = _mean_first(results)
+    named = [name for name, _alpha in _extremes(results)]
+    for rows in (first, *sorted(aspects, key=lambda rows: name_of(rows.measure) not in named)):
+        title = capfirst(name_of(rows.measure))
+        yield Card(rows.measure, title, rows.people.stats[ALPHA], about="Krippendorff's α of people")
+
+
+def _extremes(results: Results) -> list[tuple[str, float]]:
+    """The aspects that people agree on most and least with their alphas, where several are known."""
+    alphas = [
+        (name_of(rows.measure), value)
+        for rows in results.report.measures
+        if rows.measure != MEAN and (value := rows.people.stats[ALPHA].value) is not None
+    ]
+    by_alpha = itemgetter(1)
+    return [max(alphas, key=by_alpha), min(alphas, key=by_alpha)] if len(alphas) > 1 else []
 
 
 def _answer(results: Results, words: Mapping[str, str]) -> str:
     """How far people agree on the mean rating, on what most and least, and whom they rate highest."""
     said = [f"People agree on the mean rating with α {spoken(_mean(results).people.stats[ALPHA])}."]
-    alphas = {
-        name_of(rows.measure): value
-        for rows in results.report.measures
-        if rows.measure != MEAN and (value := rows.people.stats[ALPHA].value) is not None
-    }
-    if len(alphas) > 1:
-        most, least = max(alphas, key=lambda name: alphas[name]), min(alphas, key=lambda name: alphas[name])
-        most, least = (f"{name} ({number(alphas[name], Unit.RATING)})" for name in (most, least))
+    if extremes := _extremes(results):
+        most, least = (f"{name} ({number(alpha, Unit.RATING)})" for name, alpha in extremes)
         said.append(f"Most on {most}, least on {least}.")
     people = next((side for side in results.report.systems if side.rater == PEOPLE), None)
     means = {row.system: row.stats[MEAN].value for row in people.rows if MEAN in row.stats} if people else {}

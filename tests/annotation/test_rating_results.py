@@ -2,6 +2,7 @@
 
 import csv
 import io
+import re
 from collections import Counter
 from datetime import datetime
 from io import StringIO
@@ -97,6 +98,10 @@ def test_results_put_people_judges_and_systems_on_one_page(
     with django_assert_max_num_queries(20):
         shown = flat(as_ada.get(url).content.decode())
     assert "1 rating of sparrow could not be used." in shown
+    named = re.search(r"Most on (\S+) \(.*?\), least on (\S+) \(", shown)
+    cards = shown[: shown.index("Correlation of mean ratings")]
+    assert named
+    assert all(f"<span>{name.capitalize()}" in cards for name in named.groups())
     assert "4 of 4 summaries rated in full; people: 2, judges: 1." in shown
     assert "model-b · all documents" in shown
     assert "full-ctxt" not in shown, "a name of files"
