@@ -100,6 +100,11 @@ class DetailsForm(FoldedForm):
         """The name, and what chooses items."""
         return ("name", *getattr(self, "ITEMS", ()), *getattr(self, "NARROWED_BY", ()))
 
+    def _said(self, field: forms.BoundField) -> str:
+        """The pay in its currency, which says nothing by itself."""
+        said = "" if field.name == "currency" else super()._said(field)
+        return said.replace(" an hour", f" {self['currency'].value()} an hour")
+
     def clean_name(self) -> str:
         """Names are unique, whoever may see the other study."""
         return unique_name(self.cleaned_data["name"], but=self.study)

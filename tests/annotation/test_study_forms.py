@@ -113,11 +113,12 @@ def test_what_is_folded_is_summed_up_in_a_line_and_open_where_a_field_in_it_is_w
     assert (form.is_open, form.items_open) == (False, False)  # there is one haystack, which is chosen
     assert "Paper protocol" in form.line
     assert "15,000 tokens" in form.line
+    assert "pay 25 USD an hour" in form.line
     assert "Currency" not in form.line
     wrong = as_ada.post(new, form_data(token_budget="0", currency="euro"))
     assert wrong.context["form"].is_open
     assert wrong.text.count('<details class="fold" open>') == 1
-    assert "Currency: euro" in wrong.context["form"].line
+    assert "euro an hour" in wrong.context["form"].line
 
 
 def test_retrievers_to_choose_are_those_with_rankings_and_gaps_are_named(as_ada) -> None:
