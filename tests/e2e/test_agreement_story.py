@@ -164,6 +164,8 @@ def test_a_jury_is_made_of_judges_and_its_verdicts_stand_beside_theirs(
 ) -> None:
     ada = sit("ada")
     ada.goto("/judges/")
+    assert ada.locator("main .spread :is(button, .button):visible").count() == 3
+    ada.locator("main .menu > summary").click()
     ada.get_by_role("link", name="New jury").click()
     ada.get_by_role("heading", name="New jury").wait_for()
     assert serious(ada) == []
