@@ -202,6 +202,18 @@ def test_a_rating_asks_in_whole_lines_and_a_cited_document_leads_back(phone: Pag
         at_item(phone, f"9 / {N_ITEMS}")
 
 
+def test_what_says_covered_is_asked_for_its_bullet_clear_of_the_way_on(
+    phone: Page, ahead: dict[str, str], site: Site
+) -> None:
+    site.enter(phone, "xenia")  # whose answers no other story reads
+    phone.set_viewport_size({"width": 320, "height": 640})
+    open_item(phone, ahead["linking"], 9)
+    phone.locator(".is-current .level:has([value='full'])").tap()
+    asked, button = phone.locator(".is-current [data-missing]"), phone.locator("[data-onward]")
+    expect(asked).to_be_visible()
+    assert place_of(asked)[3] + 8 < place_of(button)[1], "the button has a rim of 8 px"
+
+
 def test_a_page_of_writing_has_room_for_fingers_in_one_row(browser: Browser, site: Site) -> None:
     with seated(browser, site, "ada", **PHONE) as page:
         page.goto(f"/studies/{site.scene['studies']['looks']}/preview/")

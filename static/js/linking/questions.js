@@ -11,6 +11,7 @@ export class Question {
     this.number = box.dataset.number;
     this.form = box.querySelector("form");
     this.place = box.querySelector("fieldset"); // where a word on this question goes
+    this.missing = box.querySelector("[data-missing]");
     this.lineInputs = [...box.querySelectorAll("[name=line]")];
   }
 
@@ -50,7 +51,7 @@ export class Question {
 
   draw() {
     if (!this.isCovered) this.lines = [];
-    this.box.querySelector("[data-missing]").hidden = !this.isMissingLine;
+    this.missing.hidden = !this.isMissingLine;
     this.wasAnswered = this.isAnswered;
     this.box.classList.toggle("is-answered", this.isAnswered);
     this.box.classList.toggle("is-covered", this.isCovered);

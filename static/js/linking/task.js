@@ -1,5 +1,6 @@
 // A linking task in the browser: choices and keys of the insights; what all label work does is in the shell.
 import { fieldOf } from "../labelling/outbox.js";
+import { reveal } from "../place.js";
 import { watchPress } from "../press.js";
 import { hasEarlyChoice, run, startShell } from "../labelling/shell.js";
 import { Questions } from "./questions.js";
@@ -47,6 +48,7 @@ run(function start(root) {
     if (!config.is_open) return;
     question.draw();
     draw();
+    if (question.isMissingLine) reveal(question.missing);
     save(question.fields());
   }
   // Store an answer; one that completes the insight may lead on, but for where more bullets can be chosen.
