@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from django.db.models import QuerySet
+from django.utils.text import capfirst
 
 from annotation.kinds import kinds
 from annotation.models import RatingLabel, Snapshot, Study
@@ -53,8 +54,8 @@ def models_of(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def title_of(name: str) -> str:
-    """A measure in words for the head of a column, others as they are."""
-    return name.replace(f"({PEOPLE})", "(people)")
+    """A measure in words for the head of a column; imported ones as they are called."""
+    return capfirst(name) if is_rating(name) else name
 
 
 def ratings_of(haystacks: Haystacks, studies: Collection[int]) -> dict[int, dict[str, float]]:

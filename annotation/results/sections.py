@@ -203,20 +203,20 @@ def _tables(people: Agreement, prefix: str, links: RowLinks | None) -> tuple[Tab
 def cards(people: Agreement) -> tuple[Card, ...]:
     """The figures of people among themselves, the headline ones first."""
     stats, q, share = people.cards, {"q": people.q}, Unit.SHARE
-    chance = "Agreement above a chance of 1 / %(q)d, the number of allowed labels." % q
+    chance = "above a chance of 1 / %(q)d, the number of allowed labels" % q
     shown = [
         Card("randolph", "Randolph's κ (q = %(q)d)" % q, stats["randolph"], about=chance),
         Card(
             "percent", _("Agreement"), stats["percent"], share,
-            "Share of agreeing pairs of labels, item by item; chance not removed.",
+            "share of agreeing pairs of labels, item by item; chance not removed",
         ),
         Card(
             "correlation", "Correlation", people.correlation,
-            about="Pearson of labels evenly from 0 to 1, mean over pairs of people.",
+            about="Pearson of labels evenly from 0 to 1, mean over pairs of people",
         ),
         Card(
             "linking", "Linking", people.linking, share,
-            "Where two annotators call it covered: share with a bullet in common.",
+            "where two annotators call it covered: share with a bullet in common",
         ),
         Card(
             "fleiss", "Fleiss' κ", stats["fleiss"],

@@ -134,13 +134,12 @@ def _explained(drawn: Sequence[str]) -> list[str]:
     """Parts of a page with what their marks mean, said where each first occurs: not all can hover."""
     left, parts = dict(MARKS), []
     for part in drawn:
-        parts.append(part)
         said = [words for mark, words in left.items() if mark in part]
         left = {mark: words for mark, words in left.items() if mark not in part}
-        if said:
-            parts.append(
-                format_html('<p class="small muted marks">{}</p>', " ".join(str(words) for words in said))
-            )
+        body, end, after = part.rpartition("</details>")
+        is_fold = bool(end) and not after.strip()
+        words = format_html('<p class="small muted marks">{}</p>', " ".join(map(str, said))) if said else ""
+        parts += [body, words, end] if is_fold else [part, words]
     return parts
 
 
@@ -315,7 +314,9 @@ def _value(cell: Cell, measure: Measure) -> SafeString:
 @register.simple_tag
 def card_value(card: Card) -> SafeString:
     """A headline figure with its interval, or its own words."""
-    return _value(Cell(card.stat, text=card.text), Measure(card.key, card.title, card.unit))
+    return _value(
+        Cell(card.stat, text=card.text), Measure(card.key, card.title, card.unit, has_badge=card.has_badge)
+    )
 
 
 @register.inclusion_tag("results/_judged.html", takes_context=True)

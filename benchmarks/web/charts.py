@@ -290,11 +290,11 @@ def bland_altman(
     levels = []
     middle, spread = (fmean(apart), 1.96 * stdev(apart) if len(apart) > 1 else 0.0) if apart else (0.0, 0.0)
     if apart:
-        levels.append(("mean difference", middle))
+        levels.append(("mean", middle))
     if len(apart) > 1:
         levels += [
-            ("upper limit of agreement", middle + spread),
-            ("lower limit of agreement", middle - spread),
+            ("upper limit", middle + spread),
+            ("lower limit", middle - spread),
         ]
     edge = EDGE * max([LEAST_EDGE, abs(middle) + spread, *map(abs, apart)])
     rules = [
