@@ -158,6 +158,39 @@ def test_a_tab_that_was_left_shows_what_another_did_and_keeps_what_is_typed(
     expect(board).to_contain_text(f"{N_ITEMS - 2} pairs left")
 
 
+UPDATED = """if (!sessionStorage.updated) {
+    sessionStorage.updated = true;
+    const ask = fetch;
+    window.fetch = async (...asked) => {
+        const reply = await ask(...asked);
+        if (!reply.headers.get("content-type").startsWith("text/html")) return reply;
+        const html = (await reply.text()).replace("labelling", "labelling.new");
+        return { ok: true, url: reply.url, text: async () => html };
+    };
+}"""
+"""What the first page of a tab fetches comes with a style that it does not have."""
+
+
+def test_an_item_of_a_site_that_was_updated_is_loaded_with_its_own_styles(
+    context: BrowserContext, site: Site, ahead: dict[str, str]
+) -> None:
+    page = context.new_page()
+    site.enter(page, "zora")
+
+    page.add_init_script(UPDATED)
+    open_first(page, ahead["verification"])
+    page.evaluate("isOld = true")
+    press(page, "n Enter")
+    at(page, 2)
+    assert page.evaluate("typeof isOld") == "undefined"
+    press(page, "n")
+    saved(page)
+    page.evaluate("isOld = true")
+    press(page, "Enter")
+    at(page, 3)
+    assert page.evaluate("isOld"), "of the same version it takes the place of the one before"
+
+
 def test_a_tab_of_a_closed_study_becomes_read_only(
     context: BrowserContext, site: Site, ahead: dict[str, str]
 ) -> None:

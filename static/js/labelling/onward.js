@@ -5,6 +5,8 @@ import { fetchPage } from "../talk.js";
 const NOTE = "labels:note", NOTE_LASTS_MS = 15_000;
 const PAUSE_MS = 250; // between pages that are fetched ahead: nobody waits for them
 
+const filesOf = (page) => [...page.querySelectorAll("link[rel=stylesheet], script[src]")].map((file) => file.getAttribute("href") ?? file.getAttribute("src"));
+
 export class Onward {
   // `before(url)` is what has to come before a page is fetched; it gives whether that came.
   constructor(selector, before) {
@@ -38,7 +40,9 @@ export class Onward {
     if (!(await this.before(url))) return null;
     const fetchedAt = performance.now(), fetched = await fetchPage(url);
     if (!fetched) return null;
-    const made = new DOMParser().parseFromString(fetched.html, "text/html"), root = made.querySelector(this.selector);
+    const made = new DOMParser().parseFromString(fetched.html, "text/html"), here = filesOf(document);
+    // What needs a file that is not here, as after an update of the site, is opened as the browser does.
+    const root = filesOf(made).every((file) => here.includes(file)) ? made.querySelector(this.selector) : null;
     const page = { root, title: made.title, fetchedAt, url: fetched.url.replace(/#.*$/, "") + new URL(url, location).hash };
     if (!this.old.delete(url) && root && this.wanted.includes(url)) this.held.set(url, page);
     return page;
