@@ -337,20 +337,22 @@ def _verdict(
     *,
     most: float,
 ) -> str:
-    """Verdict on what judges favour, or why that is unknown, those with the same verdict together.
+    """Verdict on what judges favour, those with the same verdict together; a table says why it is unknown.
 
     There is no bias where the interval holds 0 and nothing further from it than `most`.
     """
     said: dict[str, list[str]] = {}
     for judge, stat, what in biases:
         if stat.value is None:
-            said.setdefault("unknown", []).append(f"{judge}: {stat.undefined_reason}")
+            said.setdefault("unknown", []).append(judge)
             continue
         favours = favoured[0] if stat.value > 0 else favoured[1]
         none = is_significant(stat) is False and max(abs(stat.low or 0.0), abs(stat.high or 0.0)) <= most
         verdict = favours if is_significant(stat) else "no significant bias" if none else "cannot tell yet"
         figure = spoken(replace(stat, low=None, high=None), unit, is_signed=unit is Unit.POINTS)
         said.setdefault(verdict, []).append(f"{judge}, {what} {figure}")
+    if [*said] == ["unknown"]:
+        return f"{of}: unknown."
     return f"{of}: " + "; ".join(f"{verdict} ({'; '.join(judges)})" for verdict, judges in said.items()) + "."
 
 
