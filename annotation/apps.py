@@ -16,7 +16,7 @@ class AnnotationConfig(AppConfig):
         from annotation.approvals.recording import ApprovalSource
         from annotation.importing import archives
         from annotation.results.run_scopes import RunStudies
-        from annotation.studies.exposures import record_exposures
+        from annotation.studies.scope import record_exposures
         from benchmarks.engine import scopes
         from benchmarks.io import formats
         from benchmarks.results import judged

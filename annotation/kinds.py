@@ -317,7 +317,6 @@ def kind_named(value: str) -> StudyKind:
 
 
 def values_where(**said: Any) -> list[str]:
-    """The values of the kinds that say this of themselves."""
     return [kind.value for kind in kinds() if all(getattr(kind, name) == value for name, value in said.items())]
 
 
@@ -327,5 +326,4 @@ def label_kinds() -> list[str]:
 
 
 def choices() -> list[tuple[str, Text]]:
-    """The choices of `Study.kind`."""
     return [(kind.value, kind.label) for kind in kinds()]

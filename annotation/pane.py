@@ -30,7 +30,8 @@ from benchmarks.web.pages import Mark, segments
 
 KEPT = timedelta(days=14)
 VERSION = 5
-"""Part of every name: raise it when the markup changes."""
+DOCUMENT_VERSION = 1
+"""Part of every name, the second of panes of one document: raise it when the markup changes."""
 
 MARKER = b"<!--pane-->"
 _GZIP_HEAD = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff"
@@ -202,6 +203,13 @@ def direction_of(language: str) -> str:
         return "rtl" if get_language_info(language)["bidi"] else "ltr"
     except KeyError:
         return "auto"
+
+
+def kept_document(document: Any, language: str, kind: str, *of: str) -> Pane:
+    """The pane of a document without marks; `of` names the haystack or question that it belongs to."""
+    facts = (document.pk, document.number, document.title, document.n_words, language)
+    name = (kind, DOCUMENT_VERSION, *of, get_language(), *facts)
+    return kept(name, lambda: rendered_document(document, language=language))
 
 
 def rendered_document(document: Any, marks: Sequence[Mark] = (), *, language: str) -> bytes:

@@ -92,7 +92,6 @@ class PublishForm(forms.ModelForm):  # type: ignore[type-arg]
                 del self.fields[name]
 
     def clean_address(self) -> str:
-        """The chosen address, or a new one."""
         return self.cleaned_data["address"] or secrets.token_hex(12)
 
     def clean_follows(self) -> bool:
@@ -243,7 +242,6 @@ def _of(user: Any, address: str) -> tuple[Study | None, str]:
 
 
 def _published_by(user: Any) -> QuerySet[Publication]:
-    """Those of a user; all for admins."""
     rows = Publication.objects.all()
     return rows if user.has_perm("annotation.delete_study") else rows.filter(made_by=user)
 
@@ -288,7 +286,6 @@ def publication_revoke(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
 @public
 @require_safe
 def published(request: HttpRequest, address: str) -> HttpResponse:
-    """The published results, for anybody."""
     return _shown(request, address, "annotation/published.html")
 
 

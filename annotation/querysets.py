@@ -227,10 +227,6 @@ class AssignmentQuerySet(models.QuerySet[Any]):
         """With all that the page before a session shows."""
         return self.select_related("study__writing_plan", "subtopic__haystack", "annotator__user")
 
-    def for_list(self) -> AssignmentQuerySet:
-        """With all that a list of tasks shows."""
-        return self.select_related("study__writing_plan", "subtopic__haystack", "annotator", "session")
-
 
 class SessionQuerySet(models.QuerySet[Any]):
     def for_pages(self) -> SessionQuerySet:

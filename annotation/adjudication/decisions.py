@@ -18,7 +18,7 @@ from django.utils.translation import ngettext
 
 from annotation.kinds import Waiting
 from annotation.models import Study
-from annotation.models.adjudication import Adjudication
+from annotation.models.answers import Adjudication
 from benchmarks import audit
 
 MAX_NOTE = 4_000

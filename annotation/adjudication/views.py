@@ -16,7 +16,7 @@ from urllib.parse import urlencode
 
 from django.contrib import messages
 from django.core.paginator import Paginator
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, QueryDict
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import path, reverse
 from django.utils import timezone
@@ -232,11 +232,12 @@ def _to(page_name: str, study: Study, *uids: uuid.UUID, **query: str) -> str:
 
 def _decided(request: HttpRequest, study: Study, way: Deciding, item: Item, dispute: Dispute) -> bool:
     """Store what was decided and say so, with who was who behind letters; False where it is withdrawn."""
+    text = request.POST.get("seen", "")
     about: dict[str, Any] = {
         "study": study,
         "by": request.user,
         "now": timezone.now(),
-        "seen": _seen_in(request.POST),
+        "seen": int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else None,
     }
     if request.POST.get("action") == "take_back":
         if way.decisions.take_back(item=item, **about):
@@ -253,12 +254,6 @@ def _decided(request: HttpRequest, study: Study, way: Deciding, item: Item, disp
     said = f"Decided. {dispute.letters}." if dispute.letters else "Decided."
     messages.success(request, said)
     return True
-
-
-def _seen_in(data: QueryDict) -> int | None:
-    """The newest decision that a form knew; None where it told nothing."""
-    text = data.get("seen", "")
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else None
 
 
 def _form(request: HttpRequest, study: Study, way: Deciding, dispute: Dispute, history: list[Any]) -> Item:

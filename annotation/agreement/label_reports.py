@@ -42,7 +42,7 @@ def add_scope(parser: ArgumentParser) -> None:
     parser.add_argument("--domain", default="")
     parser.add_argument("--retriever", default="")
     parser.add_argument("--summarizer", default="")
-    parser.add_argument("--guideline", type=int, default=None, metavar="VERSION")
+    parser.add_argument("--guideline", type=int, metavar="VERSION")
     parser.add_argument("--annotator", action="append", default=[], metavar="NAME", help="can be repeated")
     parser.add_argument(
         "--clusters", choices=CLUSTERS, default=SUBTOPICS, help="what intervals resample (default: subtopics)"
@@ -78,28 +78,23 @@ def table_of(options: Mapping[str, Any]) -> LabelTable:
     elif options["dataset"]:
         table = coverage_table(labels_of_dataset(CoverageLabel.objects.all(), options["dataset"]))
     else:
-        table = _only_table(options)
+        of_coverage = Exists(CoverageLabel.objects.filter(study=OuterRef("pk")))
+        elsewhere = Exists(ExternalLabel.objects.filter(study=OuterRef("pk")).exclude(task__in=POINT_TASKS))
+        studies = list(Study.objects.filter(of_coverage | elsewhere).order_by("name"))
+        if not studies:
+            raise ReportRefused("There are no labels here; import some, or choose others.")
+        if len(studies) > 1:
+            names = ", ".join(f"“{study.name}”" for study in studies)
+            raise ReportRefused(
+                f"Labels of several studies are never mixed; name one with --study: {names}, or take --dataset."
+            )
+        table = table_of_study(studies[0], task=options.get("task", ""))
     chosen = filtered(table, options)
     if not len(chosen.codes):
         tasks = [name for name in external_tasks(find_study(options["study"])) if name] if options["study"] else []
         of_tasks = f" Name a task with --task: {', '.join(tasks)}." if tasks else ""
         raise ReportRefused(f"There are no labels here; import some, or choose others.{of_tasks}")
     return chosen.clustered(options["clusters"])
-
-
-def _only_table(options: Mapping[str, Any]) -> LabelTable:
-    """The labels of the only study that has any; labels of several are never mixed."""
-    of_coverage = Exists(CoverageLabel.objects.filter(study=OuterRef("pk")))
-    elsewhere = Exists(ExternalLabel.objects.filter(study=OuterRef("pk")).exclude(task__in=POINT_TASKS))
-    studies = list(Study.objects.filter(of_coverage | elsewhere).order_by("name"))
-    if not studies:
-        raise ReportRefused("There are no labels here; import some, or choose others.")
-    if len(studies) > 1:
-        names = ", ".join(f"“{study.name}”" for study in studies)
-        raise ReportRefused(
-            f"Labels of several studies are never mixed; name one with --study: {names}, or take --dataset."
-        )
-    return table_of_study(studies[0], task=options.get("task", ""))
 
 
 def filtered(table: LabelTable, options: Mapping[str, Any]) -> LabelTable:
@@ -129,15 +124,11 @@ def judged_table(options: Mapping[str, Any]) -> LabelTable:
     return table.scored(options.get("score", Score.LABEL))
 
 
-ONLY_ON_SITE = ("study", "dataset", "haystack", "domain", "retriever", "summarizer", "guideline", "control")
-
-
 def _agreement_arguments(parser: Any) -> None:
     add_scope(parser)
     parser.add_argument(
         "--labels",
         type=Path,
-        default=None,
         metavar="FILE",
         help="a CSV or JSONL of labels instead of the database",
     )
@@ -161,15 +152,31 @@ def _agreement_arguments(parser: Any) -> None:
         help="only these, by name or as in exports",
     )
     parser.add_argument(
-        "--threshold", type=float, default=None, metavar="X", help="of key points: AutoDS scores from here on keep"
+        "--threshold", type=float, metavar="X", help="of key points: AutoDS scores from here on keep"
     )
     parser.add_argument("--control", action="store_true", help="of key points: the control group only")
+
+
+ONLY_ON_SITE = ("study", "dataset", "haystack", "domain", "retriever", "summarizer", "guideline", "control")
 
 
 def _agreement_make(options: Mapping[str, Any]) -> Any:
     options = {**options, "annotator": [*options["annotator"], *options["annotators"]]}
     if options["labels"]:
-        return _of_file(options)
+        if of_site := [f"--{name}" for name in ONLY_ON_SITE if options[name]]:
+            raise ReportRefused(f"--labels reads the file alone: leave out {', '.join(of_site)}.")
+        problems = Problems()
+        try:
+            with plain_labels.opened(options["labels"], problems, limit_bytes=settings.UPLOAD_LIMIT_BYTES) as rows:
+                labels = plain_labels.read(rows, categories=options["categories"], problems=problems)
+        except ImportFailed as failure:
+            sentences = "\n".join(str(problem) for problem in failure.problems.errors)
+            raise ReportRefused(sentences) from failure
+        for warning in problems.warnings:
+            (options.get("stderr") or sys.stderr).write(f"warning: {warning.example}\n")
+        reports = (kind.agreement_in(labels, options) for kind in kinds())
+        report = next((report for report in reports if report is not None), None)
+        return OfLabels(agreement(_plain(labels, options))) if report is None else report
     study = find_study(options["study"]) if options["study"] else None
     if study is not None and (report := kind_named(study.kind).agreement_of(study, options)) is not None:
         return report
@@ -187,23 +194,6 @@ class OfLabels:
 
     def sheet(self) -> Sheet:
         return Sheet((counts_of(self.people), *people_parts(self.people)))
-
-
-def _of_file(options: Mapping[str, Any]) -> Any:
-    if of_site := [f"--{name}" for name in ONLY_ON_SITE if options[name]]:
-        raise ReportRefused(f"--labels reads the file alone: leave out {', '.join(of_site)}.")
-    problems = Problems()
-    try:
-        with plain_labels.opened(options["labels"], problems, limit_bytes=settings.UPLOAD_LIMIT_BYTES) as rows:
-            labels = plain_labels.read(rows, categories=options["categories"], problems=problems)
-    except ImportFailed as failure:
-        sentences = "\n".join(str(problem) for problem in failure.problems.errors)
-        raise ReportRefused(sentences) from failure
-    for warning in problems.warnings:
-        (options.get("stderr") or sys.stderr).write(f"warning: {warning.example}\n")
-    reports = (kind.agreement_in(labels, options) for kind in kinds())
-    report = next((report for report in reports if report is not None), None)
-    return OfLabels(agreement(_plain(labels, options))) if report is None else report
 
 
 def _plain(labels: plain_labels.PlainLabels, options: Mapping[str, Any]) -> LabelTable:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import reduce
@@ -21,17 +21,16 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation import kinds
-from annotation.coverage import rows
 from annotation.coverage.collect import Source
-from annotation.coverage.look import LONGEST, Look, look_of
+from annotation.coverage.look import LONGEST, Look, RowFilter, RowView, look_of, positions, views
 from annotation.coverage.page import AGREEMENT, Figures, chosen_table, everything
 from annotation.coverage.results import coverage_sheet, expose, look_form
-from annotation.coverage.rows import RowView
 from annotation.kinds import Headline, kind_named
 from annotation.labelling.kind import LabelWork
 from annotation.models import Assignment, CoverageLabel, ExternalLabel, LabelTask, Study
 from annotation.results.pages import moved
 from annotation.results.study import CARD, HEADLINE, OfStudy
+from annotation.results.table import PEOPLE
 from annotation.studies import lifecycle
 from benchmarks.results.pages import FigurePage, origin_of
 from benchmarks.results.sheet import Sheet
@@ -83,22 +82,6 @@ def rows_of(studies: Sequence[Study], *, now: datetime) -> list[Comparable]:
     return [Comparable(*row) for row in zip(studies, addresses, shown, strict=True)]
 
 
-def datasets_of(labels: QuerySet[CoverageLabel]) -> list[LabelledDataset]:
-    """Datasets that several of the studies of these labels have labelled. One query."""
-    current = (
-        labels.exclude(summary__haystack__dataset="")
-        .order_by()
-        .values("summary__haystack__dataset")
-        .annotate(n=Count("study", distinct=True))
-        .filter(n__gt=1)
-    )
-    address = reverse("annotation:agreement")
-    return [
-        LabelledDataset(name, f"{address}?{urlencode({'dataset': name})}", n)
-        for name, n in sorted(current.values_list("summary__haystack__dataset", "n"))
-    ]
-
-
 TRIED = 3
 """At most this many studies are searched for results, those worked in last first."""
 
@@ -120,7 +103,11 @@ def latest_of(user: Any, now: datetime) -> Latest | None:
     """
     visible = Study.objects.for_user(user).exclude(state=Study.State.ARCHIVED)
     studies = {study.pk: study for study in visible}
-    ended = _ended(studies)
+    # When a task of each was last finished; studies with imported labels have none.
+    labels = LabelTask.objects.filter(study__in=studies).order_by().values_list("study")
+    texts = Assignment.objects.filter(study__in=studies).order_by().values_list("study")
+    done = dict(labels.annotate(last=Max("done_at"))) | dict(texts.annotate(last=Max("session__ended_at")))
+    ended = {study: at for study, at in done.items() if at is not None}
     newest = sorted(studies.values(), key=lambda study: ended.get(study.pk, study.created_at), reverse=True)
     for study in newest[:TRIED]:
         card = look_up(CARD, OfStudy(study.pk), now=now).figures
@@ -132,25 +119,12 @@ def latest_of(user: Any, now: datetime) -> Latest | None:
     return None
 
 
-def _ended(studies: Mapping[int, Study]) -> dict[int, datetime]:
-    """When a task of each study was last finished; studies with imported labels have none. Two queries."""
-    labels = LabelTask.objects.filter(study__in=studies).order_by().values_list("study")
-    texts = Assignment.objects.filter(study__in=studies).order_by().values_list("study")
-    ended = dict(labels.annotate(last=Max("done_at")))
-    ended |= dict(texts.annotate(last=Max("session__ended_at")))
-    return {study: at for study, at in ended.items() if at is not None}
-
-
 @requires("annotation.view_session")
 @require_safe
 def latest(request: HtmxHttpRequest) -> HttpResponse:
     """A small chart of the study that was worked in last; empty where no study has results."""
     context = {"latest": latest_of(request.user, timezone.now())}
     return page(request, "annotation/_latest.html", context)
-
-
-ROWS_PER_PAGE = 20
-SETS_PER_PAGE = 20
 
 
 def _look(request: HttpRequest, uid: uuid.UUID | None) -> tuple[Look, Source]:
@@ -205,16 +179,27 @@ class AgreementPage(FigurePage[Figures]):
 
 def _choose(request: HtmxHttpRequest) -> HttpResponse:
     studies = Study.objects.readable_by(request.user)
-    studies_page = Paginator(comparable(studies), SETS_PER_PAGE).get_page(request.GET.get("page"))
+    studies_page = Paginator(comparable(studies), 20).get_page(request.GET.get("page"))
     labels = CoverageLabel.objects.filter(study__in=studies.values("pk"))
     rows = rows_of(studies_page, now=timezone.now())
     headlines = [row.shown.figures for row in rows if row.shown.figures]
+    current = (
+        labels.exclude(summary__haystack__dataset="")
+        .order_by()
+        .values("summary__haystack__dataset")
+        .annotate(n=Count("study", distinct=True))
+        .filter(n__gt=1)
+    )
+    address = reverse("annotation:agreement")
     context = {
         "page": studies_page,
         "rows": rows,
         "is_waiting": any(row.shown.is_waiting for row in rows),
         "stats": [stat for headline in headlines for stat in (headline.percent, headline.corrected)],
-        "datasets": datasets_of(labels),
+        "datasets": [
+            LabelledDataset(name, f"{address}?{urlencode({'dataset': name})}", n)
+            for name, n in sorted(current.values_list("summary__haystack__dataset", "n"))
+        ],
     }
     return page(request, "annotation/agreement_list.html", context)
 
@@ -249,15 +234,15 @@ def agreement_rows(request: HtmxHttpRequest, uid: uuid.UUID | None = None) -> Ht
     """The rows behind a figure, most disputed first."""
     look, source = _look(request, uid)
     table = chosen_table(look)
-    chosen = rows.RowFilter(
-        against=request.GET.get("between") or rows.PEOPLE,
+    chosen = RowFilter(
+        against=request.GET.get("between") or PEOPLE,
         human=request.GET.get("human", ""),
         judge=request.GET.get("verdict", ""),
     )
-    positions = rows.positions(table, chosen) if len(table.codes) else []
-    shown = Paginator(positions, ROWS_PER_PAGE).get_page(request.GET.get("page"))
+    placed = positions(table, chosen) if len(table.codes) else []
+    shown = Paginator(placed, 20).get_page(request.GET.get("page"))
     expose(request, tuple({info.haystack_pk for info in table.summaries}))
-    shown_rows = rows.views(table, list(shown))
+    shown_rows = views(table, list(shown))
     query = request.GET.copy()
     query.pop("page", None)
     context = {

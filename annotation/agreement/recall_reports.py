@@ -43,7 +43,6 @@ def _kpr_arguments(parser: Any) -> None:
     parser.add_argument(
         "--version",
         type=int,
-        default=None,
         metavar="N",
         help="of --study: this version of its dataset, else the newest",
     )

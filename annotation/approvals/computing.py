@@ -57,12 +57,10 @@ SCOPE: TypeAdapter[Scope] = TypeAdapter(Scope)
 
 
 def plain(scope: Scope) -> Any:
-    """A scope as JSON holds it."""
     return SCOPE.dump_python(scope, mode="json")
 
 
 def scope_from(stored: Any) -> Scope:
-    """A scope from what JSON held."""
     return SCOPE.validate_python(stored)
 
 
@@ -163,7 +161,6 @@ class Approvals:
         return next((row for row in self.rows if row.key == key), best)
 
     def only(self, name: str) -> Approvals:
-        """The same with the judges of a name."""
         return replace(self, rows=tuple(row for row in self.rows if row.name == name))
 
 

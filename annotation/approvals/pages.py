@@ -43,6 +43,7 @@ class ApprovalResults(StudyResults[ApprovalLook, Approvals]):
     """May judges stand in for people?"""
 
     computation = APPROVALS
+    as_json = staticmethod(as_json)
     heading = "May a judge replace people?"
     here = TAB.here
     form_template = "annotation/_approval_form.html"
@@ -54,9 +55,6 @@ class ApprovalResults(StudyResults[ApprovalLook, Approvals]):
     def sheet(self, study: Study, figures: Approvals, query: QueryDict) -> Sheet:
         beside = records_of(figures, query, study=study)
         return sheet(figures, judge=query.get("judge", ""), where=study.name, beside=beside)
-
-    def as_json(self, figures: Approvals) -> Any:
-        return as_json(figures)
 
     def public(self, options: ApprovalLook) -> ApprovalLook:
         return replace(options, labels=replace(options.labels, is_public=True))
@@ -87,7 +85,6 @@ def thresholds_of(query: QueryDict) -> Thresholds:
 
 
 def form_context(query: QueryDict, figures: Approvals) -> dict[str, Any]:
-    """Context of the form of thresholds and judges."""
     chosen, limits = figures.row(query.get("judge", "")), thresholds_of(query)
     return {
         "judges": [(row.key, row.name) for row in figures.rows],

@@ -133,8 +133,6 @@ OF_APPROVAL = ("absolute", "ranking", "scope", "made_at", "dataset", "labels_rem
 
 
 class ApprovalSource:
-    """Source of approvals for pages of benchmarks."""
-
     def approval_notes(self, judged: Judged, reader: Any) -> Sequence[ApprovalNote]:
         """One for each judge, in the order in which they are named.
 
@@ -148,9 +146,10 @@ class ApprovalSource:
         others = dict.fromkeys(by_key[key] for key in judged.others if key in by_key)
         notes = {judge: _approval_note(judge, approvals.get(judge.name, ()), judged) for judge in of_coverage}
         untold = [judge for judge, note in notes.items() if note.is_expired or not note.is_on_record]
+        no_test = "%s cannot be approved for these figures: approvals are tested on labels of coverage."
         return [
             *(notes | _of_tests(untold if has_tests else [], judged, reader)).values(),
-            *(_of_others(judge) for judge in others if judge not in of_coverage),
+            *(ApprovalNote(str(judge), no_test % judge) for judge in others if judge not in of_coverage),
         ]
 
     def approved(self, judged: Judged) -> set[str]:
@@ -164,7 +163,14 @@ class ApprovalSource:
 
     def votes(self, jury: Judge, reader: Any) -> str:
         """As how many independent judges a jury counts."""
-        return said_of_jury(jury, reader)
+        studies = Study.objects.readable_by(reader).of_coverage().order_by("pk")
+        look = VotesLook(jury.pk, tuple(studies.values_list("pk", flat=True)))
+        votes = look_up(JURY_VOTES, look, now=timezone.now()).figures
+        if votes is None:
+            return "This is being computed."
+        if votes.votes is None:
+            return "Not known: people have labelled nothing, or too little, that all of its members judged."
+        return votes_in_words(votes.votes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,26 +282,17 @@ def _of_tests(judges: Sequence[Judge], judged: Judged, reader: Any) -> dict[Judg
             tested = next((row for row in figures.rows if row.key == str(judge.uid)), None)
             if tested is None or judge in notes or any(other_settings(tested.scope, judge)):
                 continue
-            if Finding.SAFE in _verdicts(tested) and any(outside(tested.scope, judged)):
+            uses = (tested.approval.absolute.verdict, tested.approval.ranking.verdict)
+            is_safe = Finding.SAFE in uses
+            if is_safe and any(outside(tested.scope, judged)):
                 continue
             study = studies.get(look.labels.study or 0)
             may_see = studies.keys() >= set(_studies_of(look))
             url = url_of(judge, study and study.uid, look.labels.dataset) if may_see else ""
-            notes[judge] = _test_note(judge, tested, at, url)
+            day = date_format(at, "SHORT_DATE_FORMAT")
+            words = f"{judge} was tested on {day}: {_for_uses(*uses)}{' (not recorded)' if is_safe else ''}."
+            notes[judge] = ApprovalNote(str(judge), words, url, is_on_record=True, is_found_safe=is_safe)
     return notes
-
-
-def _verdicts(tested: Tested) -> tuple[Finding, Finding]:
-    return tested.approval.absolute.verdict, tested.approval.ranking.verdict
-
-
-def _test_note(judge: Judge, tested: Tested, at: datetime, url: str) -> ApprovalNote:
-    """Note on a judge that was tested."""
-    uses = _verdicts(tested)
-    day = date_format(at, "SHORT_DATE_FORMAT")
-    is_safe = Finding.SAFE in uses
-    words = f"{judge} was tested on {day}: {_for_uses(*uses)}{' (not recorded)' if is_safe else ''}."
-    return ApprovalNote(str(judge), words, url, is_on_record=True, is_found_safe=is_safe)
 
 
 def _is_of_all(look: ApprovalLook) -> bool:
@@ -306,12 +303,6 @@ def _is_of_all(look: ApprovalLook) -> bool:
 
 def _studies_of(look: ApprovalLook) -> tuple[int, ...]:
     return look.labels.studies if look.labels.study is None else (look.labels.study,)
-
-
-def _of_others(judge: Judge) -> ApprovalNote:
-    """Notes on judges of something else than coverage."""
-    words = "%(judge)s cannot be approved for these figures: approvals are tested on labels of coverage."
-    return ApprovalNote(str(judge), words % {"judge": judge})
 
 
 def _reasons(approval: JudgeApproval, judge: Judge, judged: Judged) -> tuple[str, ...]:
@@ -335,7 +326,6 @@ class VotesLook:
 
     @property
     def labels(self) -> Any:
-        """The labels on what the jury judged."""
         judged = Verdict.objects.filter(judge=self.jury).order_by().values("summary")
         return CoverageLabel.objects.filter(study__in=self.studies, summary__in=judged)
 
@@ -367,15 +357,3 @@ def _facts(look: VotesLook) -> object:
 JURY_VOTES = register(
     Computation("jury-votes", options=VotesLook, figures=JuryVotes, compute=_compute, facts=_facts)
 )
-
-
-def said_of_jury(jury: Judge, reader: Any) -> str:
-    """As how many independent judges a jury counts, in a sentence. Four queries."""
-    studies = Study.objects.readable_by(reader).of_coverage().order_by("pk")
-    look = VotesLook(jury.pk, tuple(studies.values_list("pk", flat=True)))
-    votes = look_up(JURY_VOTES, look, now=timezone.now()).figures
-    if votes is None:
-        return "This is being computed."
-    if votes.votes is None:
-        return "Not known: people have labelled nothing, or too little, that all of its members judged."
-    return votes_in_words(votes.votes)

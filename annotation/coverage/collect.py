@@ -279,7 +279,10 @@ def _assemble(
         codes[cell], links[cell] = CODES[coverage], mask
         if partial is not None:
             expected[item, cell[1] - len(columns)] = HALF * partial + full
-        is_single[cell] = _names_one(raw, mask)
+        published = {} if raw == EMPTY else orjson.loads(raw)
+        is_single[cell] = (
+            isinstance(published["bullet_id"], int) if "bullet_id" in published else mask.bit_count() == 1
+        )
     summary_of = np.array([summaries[summary][0] for summary, _ in items], dtype=np.int64)
     kept, clusters = np.unique(summary_of, return_inverse=True)
     return LabelTable(
@@ -305,12 +308,6 @@ def _assemble(
 def _selects(candidate: Any) -> bool:
     """Whether a published label names a line, be it one that the summary has not."""
     return not isinstance(candidate, list | dict) and lines_of(candidate) != ()
-
-
-def _names_one(raw: Any, mask: int) -> bool:
-    """Whether a verdict names one line, by its published form where it has one."""
-    published = {} if raw == EMPTY else orjson.loads(raw)
-    return isinstance(published["bullet_id"], int) if "bullet_id" in published else mask.bit_count() == 1
 
 
 @lru_cache(maxsize=10_000)
@@ -359,7 +356,6 @@ class Source:
         return not self.is_external and are_random(self.labels, self.study)
 
     def table(self) -> LabelTable:
-        """All labels of this source."""
         if self.study is not None and self.is_external:
             if not self.study.categories:
                 raise CannotCompute("There are no labels yet.")
@@ -402,12 +398,9 @@ def facts_of(look: Look) -> object:
     """Labels, verdicts, names, prices, families and paid time."""
     source = Source.of(look)
     prices = tuple(ModelPrice.objects.order_by("pk").values_list())
-    return (source.facts(), source.names(), source.is_random, prices, ModelFamily.by_model(), *_paid(source))
-
-
-def _paid(source: Source) -> tuple[Any, ...]:
-    """Names and costs of judges, up to their last finished run, and people's paid time. Two queries."""
     known = Judge.objects.counted().order_by("pk").values_list("pk", "name", "version", "published_cost")
     worked = LabelTask.objects.filter(study__in=source.labels.order_by().values("study"))
     paid = worked.order_by().values_list("study__hourly_rate", "study__currency").annotate(Sum("active_ms"))
-    return tuple(known.annotate(Max("runs__finished_at"))), tuple(paid)
+    costs = tuple(known.annotate(Max("runs__finished_at")))  # up to the last finished run of each
+    families = ModelFamily.by_model()
+    return source.facts(), source.names(), source.is_random, prices, families, costs, tuple(paid)

@@ -10,10 +10,9 @@ from functools import partial
 from typing import Any
 
 from annotation.coverage import systems
-from annotation.coverage.charts import summary_charts
 from annotation.coverage.collect import Source, facts_of
-from annotation.coverage.look import Look
-from annotation.coverage.rows import (
+from annotation.coverage.look import (
+    Look,
     Options,
     RowFilter,
     RowPosition,
@@ -44,7 +43,68 @@ from benchmarks.results.computation import Computation, register
 from benchmarks.scoring.comparison import Correction
 from benchmarks.scoring.stat import stat_json
 from benchmarks.scoring.sums import shared_draws
-from benchmarks.web.charts import Chart
+from benchmarks.web.charts import HUMAN, Chart, Kind, Lines, Point, Words, bland_altman, colour_of
+
+PERCENT = (-2.0, 102.0)
+"""An axis of percentages, with room for dots at its ends."""
+PAIRED = (420, 320)
+"""The size of charts that stand beside each other."""
+
+
+def summary_charts(judged: JudgedPairs, *, url_of: Callable[[str], str] | None = None) -> tuple[Chart, Chart]:
+    """Coverage of each summary by people and by one judge, and their difference against their mean.
+
+    `url_of` gives the rows behind a dot by its summarizer.
+    """
+    judge, n = judged.judge, len(judged.pairs)
+    colours = [(judge, colour_of(judged.colour)), ("equal", HUMAN)]
+    columns = {"series": "Summarizer", "group": "Judge", "n": "insights"}
+    dot = partial(Point, group=judge, kind=Kind.DOT)
+    plain = Words(
+        name="scatter",
+        title="Do people and the judge see the same coverage?",
+        subtitle=f"Coverage of each of {n} summaries; on the thin line both are equal.",
+        x="people, coverage in %",
+        value=f"{judge}, coverage in %",
+        columns=columns,
+    )
+    urls = {pair.summarizer: url_of(pair.summarizer) if url_of else "" for pair in judged.pairs}
+    points = [
+        dot(
+            series=pair.summarizer,
+            x=100 * pair.human,
+            value=100 * pair.judge,
+            n=pair.n_insights,
+            url=urls[pair.summarizer],
+        )
+        for pair in judged.pairs
+    ]
+    equal = [Point(series="equal", x=end, value=end, kind=Kind.THIN) for end in (0.0, 100.0)]
+    apart = Words(
+        name="difference",
+        title="Is the judge stricter or milder than people?",
+        subtitle=(f"Bland–Altman: judge minus people against their mean, {n} summaries; lines at the mean "
+    "difference and 1.96 standard deviations."),
+        x="mean of both, coverage in %",
+        value="judge minus people",
+        columns=columns,
+    )  # fmt: skip
+    differences = [
+        dot(
+            series=pair.summarizer,
+            x=50 * (pair.human + pair.judge),
+            value=100 * (pair.judge - pair.human),
+            n=pair.n_insights,
+            url=urls[pair.summarizer],
+        )
+        for pair in judged.pairs
+    ]
+    layout = Lines(x_domain=PERCENT, domain=PERCENT, colours=colours, size=PAIRED, ends="")
+    return (
+        Chart(plain, [*equal, *points], layout),
+        bland_altman(apart, differences, x_domain=PERCENT, colours=colours, size=PAIRED),
+    )
+
 
 TOP = 5
 
@@ -110,7 +170,6 @@ class Figures:
 
 
 def chosen_table(look: Look) -> LabelTable:
-    """The labels under the filters."""
     return _chosen(Source.of(look).table(), look)
 
 
@@ -232,14 +291,11 @@ def judges_json(
                 "judge": row.judge,
                 **_correction(row.overall),
                 "by_system": {name: _correction(correction) for name, correction in row.by_summarizer.items()},
-                "assumes": ASSUMES,
+                "assumes": "the labelled summaries of each system are a random draw of those that the judge saw",
             }
             for row in corrected
         ],
     }
-
-
-ASSUMES = "the labelled summaries of each system are a random draw of those that the judge saw"
 
 
 def _correction(correction: Correction) -> dict[str, Any]:

@@ -38,6 +38,7 @@ class CoverageResults(StudyResults[Look, Figures]):
     """People first, judges below, on the same items."""
 
     computation = AGREEMENT
+    as_json = staticmethod(everything)
     heading = gettext_lazy("Agreement")
     here = "agreement"
     form_template = "results/_form.html"
@@ -63,9 +64,6 @@ class CoverageResults(StudyResults[Look, Figures]):
         disputes = "" if figures.is_external else reverse("annotation:disagreements", args=[study.uid])
         rows = reverse("annotation:study-agreement-rows", args=[study.uid])
         return coverage_sheet(figures, query, rows=rows, study=study, disputes_url=disputes)
-
-    def as_json(self, figures: Figures) -> Any:
-        return everything(figures)
 
     def judged(self, study: Study, options: Look, figures: Figures) -> Judged:
         return judged(figures)
@@ -94,9 +92,13 @@ class CoverageResults(StudyResults[Look, Figures]):
         return small_agreement(figures.people, figures.judges)
 
     def beside(self, request: HttpRequest, study: Study, options: Look, figures: Figures) -> dict[str, Any]:
+        asks = figures.corrected and (study.labels_are_random or figures.all_corrected_undefined == NOT_RANDOM)
+        visible = Study.objects.for_user(request.user)
         return {
             "form": look_form(request, figures, tasks=external_tasks(study) if figures.is_external else ()),
-            "may_declare": _may_declare(request, study, figures),
+            "may_declare": bool(asks)
+            and request.user.has_perm("annotation.change_study")
+            and visible.filter(pk=study.pk).exists(),
             "downloads_template": "" if figures.is_external else self.downloads_template,
             "may_be_declared": figures.all_corrected_undefined == NOT_RANDOM,
         }
@@ -124,7 +126,6 @@ RESULTS = CoverageResults()
 
 
 def judged(figures: Figures) -> Judged:
-    """The judges beside people."""
     keys = tuple(row.key for row in figures.judges.rows) if figures.judges else ()
     return Judged(others=keys) if figures.is_external else Judged(keys, figures.options.domains)
 
@@ -164,10 +165,3 @@ def look_form(request: HttpRequest, figures: Figures, *, tasks: Any = ()) -> Loo
 def expose(request: HttpRequest, pks: tuple[int, ...]) -> None:
     """Whoever reads the rows or figures of a haystack has seen its insights."""
     saw_insights(request.user, *Haystack.objects.filter(pk__in=pks).only("pk"))
-
-
-def _may_declare(request: HttpRequest, study: Study, figures: Figures) -> bool:
-    """Whether the reader may say here that labels are a random draw, where corrected scores ask for it."""
-    asks = figures.corrected and (study.labels_are_random or figures.all_corrected_undefined == NOT_RANDOM)
-    visible = Study.objects.for_user(request.user)
-    return bool(asks) and request.user.has_perm("annotation.change_study") and visible.filter(pk=study.pk).exists()

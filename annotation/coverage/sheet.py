@@ -235,19 +235,18 @@ def _bias(figures: Figures, view: View, links: RowLinks | None) -> Section:
         for name in figures.bias.summarizers
         if any(name in row.bias.by_summarizer for row in rows)
     ]
-    means: list[tuple[str, list[Stat]]] = [
-        ("mean over summarizers", [row.bias.over_summarizers for row in rows]),
-        ("mean over summaries", [row.bias.over_summaries for row in rows]),
-        ("mean over insights", [row.bias.over_insights for row in rows]),
+    means = [
+        (f"mean over {what}", [getattr(row.bias, f"over_{what}") for row in rows])
+        for what in ("summarizers", "summaries", "insights")
     ]
     lengths: list[tuple[str, list[Stat]]] = [
-        ("words per bullet and score", [row.bias.length_and_score for row in rows]),
-        ("words per bullet and difference", [row.bias.length_and_difference for row in rows]),
+        (f"words per bullet and {what}", [getattr(row.bias, f"length_and_{what}") for row in rows])
+        for what in ("score", "difference")
     ]
     for name, words in OTHER_LENGTHS.items():
         if all(name in row.by_length for row in rows):  # figures of an earlier version may lack one
-            lengths.append((f"{words} and score", [row.by_length[name][0] for row in rows]))
-            lengths.append((f"{words} and difference", [row.by_length[name][1] for row in rows]))
+            for at, what in enumerate(("score", "difference")):
+                lengths.append((f"{words} and {what}", [row.by_length[name][at] for row in rows]))
     points = {"unit": Unit.SHARE, "is_signed": True}
     figure = {"unit": Unit.FIGURE, "is_signed": False}
     summarizer, correlation = Name("summarizer", "Summarizer"), Name("correlation", "Correlation")

@@ -83,9 +83,6 @@ def bias_report(table: LabelTable, *, reference: str = MEAN) -> BiasReport:
     return BiasReport(reference, tuple(names), tuple(rows), int(np.isfinite(human).sum()))
 
 
-NO_MODEL = "not a model"
-
-
 def _of_judge(
     table: LabelTable, name: str, family: str, of_family: Collection[str], human: Floats, judge: Floats
 ) -> JudgeBias:
@@ -95,7 +92,9 @@ def _of_judge(
         for name, words in LENGTHS.items()
     }
     of_own = (
-        own_family(pairs, of_family, resampling=DEFAULT) if family else Stat.undefined(NO_MODEL, method=OWN_FAMILY)
+        own_family(pairs, of_family, resampling=DEFAULT)
+        if family
+        else Stat.undefined("not a model", method=OWN_FAMILY)
     )
     return JudgeBias(name, bias(pairs, resampling=DEFAULT), by_length, len(pairs), family, of_own)
 

@@ -41,7 +41,6 @@ MEDIA_TYPES = {
     "txt": "text/plain",
     "gz": "application/gzip",
 }
-CROISSANT_TYPES = {"boolean": "sc:Boolean", "integer": "sc:Integer", "number": "sc:Float"}
 LICENCES = {
     "cc-by-4.0": "https://creativecommons.org/licenses/by/4.0/",
     "cc-by-sa-4.0": "https://creativecommons.org/licenses/by-sa/4.0/",
@@ -89,7 +88,6 @@ class Packed:
 
     @property
     def media_type(self) -> str:
-        """Its type for browsers."""
         return MEDIA_TYPES.get(self.ending, "application/octet-stream")
 
 
@@ -181,21 +179,20 @@ def croissant(card: Card, files: Sequence[Packed]) -> dict[str, Any]:
         "citeAs": f"{card.title}, {card.made_at.date().isoformat()}, {card.uid}",
         "keywords": list(card.tags),
         **{f"rai:{name}": value for name, value in card.rai.items() if value},
-        "distribution": [_file_object(file) for file in files],
+        "distribution": [
+            {
+                "@type": "cr:FileObject",
+                "@id": file.name,
+                "name": file.name,
+                "description": file.title,
+                "contentUrl": file.name,
+                "contentSize": f"{file.n_bytes} B",
+                "encodingFormat": file.media_type,
+                "sha256": file.sha256,
+            }
+            for file in files
+        ],
         "recordSet": [_record_set(file) for file in files if file.fields],
-    }
-
-
-def _file_object(file: Packed) -> dict[str, Any]:
-    return {
-        "@type": "cr:FileObject",
-        "@id": file.name,
-        "name": file.name,
-        "description": file.title,
-        "contentUrl": file.name,
-        "contentSize": f"{file.n_bytes} B",
-        "encodingFormat": file.media_type,
-        "sha256": file.sha256,
     }
 
 
@@ -211,7 +208,9 @@ def _record_set(file: Packed) -> dict[str, Any]:
                 "@type": "cr:Field",
                 "@id": f"{stem}/{name}",
                 "name": f"{stem}/{name}",
-                "dataType": CROISSANT_TYPES.get(kind, "sc:Text"),
+                "dataType": {"boolean": "sc:Boolean", "integer": "sc:Integer", "number": "sc:Float"}.get(
+                    kind, "sc:Text"
+                ),
                 "source": {"fileObject": {"@id": file.name}, "extract": {"column": name}},
             }
             for name, kind in file.fields
@@ -326,7 +325,6 @@ def write(out: IO[bytes], contents: Contents) -> dict[str, Any]:
 
 
 def pack(zipped: zipfile.ZipFile, card: Card, name: str, title: Text, pieces: Iterable[str | bytes]) -> Packed:
-    """Write the pieces of a file as they come."""
     now = card.made_at
     made_at = (max(now.year, 1980), now.month, now.day, now.hour, now.minute, now.second)
     about = zipfile.ZipInfo(f"{card.name}/{name}", date_time=made_at)

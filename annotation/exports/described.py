@@ -94,19 +94,6 @@ class Described:
         }
 
 
-def amounts_of(study: Study) -> dict[str, Any]:
-    """Counts of a study, in a fixed number of queries.
-
-    `training` and `gold` are items by their role, `gold_done` are tasks. `workers` are people who began something
-    or whose answers are there, `agreed` those of them with a consent, also if they withdrew later. `states` has
-    how many tasks on ordinary items, or sessions, are in each state; `first` and `last` are when work ended,
-    `worked_ms` is the active time of all of it.
-    """
-    kind = kind_named(study.kind)
-    is_labelled = isinstance(kind, LabelWork) or not isinstance(kind, Work)
-    return dict.fromkeys((*COUNTED, "training", "gold"), 0) | (_labelled if is_labelled else _written)(study)
-
-
 def _written(study: Study) -> dict[str, Any]:
     live = ~Q(state=Assignment.State.WITHDRAWN)
     return _worked(
@@ -162,7 +149,11 @@ class StudyInWords:
     def __init__(self, about: Described, *, is_public: bool = False) -> None:
         self.is_public = is_public
         self.about, self.study, self.kind = about, about.study, kind_named(about.study.kind)
-        self.amounts = amounts_of(self.study)
+        is_written = isinstance(self.kind, Work) and not isinstance(self.kind, LabelWork)
+        # `workers` began something or answered; `agreed` consented, also if they withdrew it later; `states` are
+        # of tasks on ordinary items, or sessions, `gold_done` of tasks, `training` and `gold` of items
+        counts = _written(self.study) if is_written else _labelled(self.study)
+        self.amounts = dict.fromkeys((*COUNTED, "training", "gold"), 0) | counts
         self.n = self.amounts["workers"] if about.is_planned else about.n_people
         self.has_begun = self.n > 0 or not about.is_planned
         self.work = self.kind if about.is_planned and isinstance(self.kind, Work) else None
@@ -332,7 +323,6 @@ def _agreement(headline: Headline) -> Iterator[str]:
 
 
 def figure_in_words(stat: Stat, unit: Unit) -> str:
-    """A figure with its interval, as a sentence has it."""
     if stat.value is None:
         return "not defined"
     shown = number(stat.value, unit) + (" %" if unit is Unit.SHARE else "")

@@ -140,7 +140,6 @@ def judges_in(made: Made) -> list[dict[str, Any]]:
 
 
 def about_judge(judge: Judge) -> dict[str, Any]:
-    """A judge with its settings."""
     return {
         "name": judge.name,
         "version": judge.version,

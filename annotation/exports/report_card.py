@@ -148,7 +148,6 @@ class Answers(StudyInWords):
 
 
 def rows_of(about: Described, made: Made | None, *, is_public: bool = False, with_pay: bool = True) -> list[Row]:
-    """The card of a study with these figures, if any."""
     told, notes, rows = Answers(about, made, is_public=is_public), about.study.card_notes, []
     for question in QUESTIONS:
         if question.key == "pay" and not with_pay:

@@ -64,26 +64,6 @@ def described(study: Study, *, now: datetime, with_hashes: bool = True) -> Descr
     """
     kind = kind_named(study.kind)
     prefetch_related_objects([study], "memberships", "guidelines", "trials")
-    return Described(
-        study=study,
-        kind=kind.label,
-        made_at=now,
-        n_people=len(study.memberships.all()),
-        guideline_versions=tuple(sorted(row.version for row in study.guidelines.all())),
-        consent_texts=tuple(agreed_texts(study)),
-        corpora=tuple(_corpora(study, with_hashes=with_hashes)),
-        is_planned=isinstance(kind, Work) and has_plan(study),
-        removed=removed_from(study),
-    )
-
-
-def data_sheet(about: Described, files: Sequence[Packed], *, licence: str, methods: str) -> str:
-    """A description of the archive and how it came about, in Markdown."""
-    context = {"about": about, "files": files, "licence": licence, "methods": methods}
-    return render_to_string("annotation/datasheet.md", context)
-
-
-def _corpora(study: Study, *, with_hashes: bool) -> list[Corpus]:
     items, labels = study.label_items.order_by(), study.coveragelabels.order_by()
     of_labels = Q(pk__in=items.values("summary__haystack")) | Q(pk__in=labels.values("summary__haystack"))
     of_study = of_labels | Q(subtopics__writing_plans__study=study)
@@ -94,7 +74,23 @@ def _corpora(study: Study, *, with_hashes: bool) -> list[Corpus]:
         rows = Question.objects.of(dataset=name)
         sha256 = hashed(long2rag.dump(questions_of(rows))) if with_hashes else ""
         corpora.append(Corpus("question set", name, name, sha256))
-    return corpora
+    return Described(
+        study=study,
+        kind=kind.label,
+        made_at=now,
+        n_people=len(study.memberships.all()),
+        guideline_versions=tuple(sorted(row.version for row in study.guidelines.all())),
+        consent_texts=tuple(agreed_texts(study)),
+        corpora=tuple(corpora),
+        is_planned=isinstance(kind, Work) and has_plan(study),
+        removed=removed_from(study),
+    )
+
+
+def data_sheet(about: Described, files: Sequence[Packed], *, licence: str, methods: str) -> str:
+    """A description of the archive and how it came about, in Markdown."""
+    context = {"about": about, "files": files, "licence": licence, "methods": methods}
+    return render_to_string("annotation/datasheet.md", context)
 
 
 # Files
@@ -143,7 +139,6 @@ def as_parquet(file: StudyFile) -> list[StudyFile]:
 
 
 def agreed_texts(study: Study) -> QuerySet[ConsentText]:
-    """The versions of the consent text that people of a study agreed to."""
     texts = ConsentText.objects.filter(consents__annotator__memberships__study=study)
     return texts.distinct().order_by("version")
 
@@ -172,7 +167,6 @@ def write_archive(
 
 
 def contents_of(study: Study, made: Made | None, *, licence: str, now: datetime, draw: Draw) -> Contents:
-    """Contents of the archive of a study, with these figures."""
     about = described(study, now=now)
     told = methods().of_study(about, made)
     return Contents(
@@ -202,6 +196,11 @@ def _card(about: Described, *, licence: str, has_methods: bool) -> Card:
     corpora = ", ".join(f"{corpus.kind} “{corpus.title}”" for corpus in about.corpora)
     description = study.description or f"Data of a study of {kind}" + (f" on {corpora}." if corpora else ".")
     people = "Annotators appear as annotator1, annotator2 …; comments and texts that they wrote are unchanged."
+    keys = {kind: [row.key for row in about.corpora if row.kind == kind] for kind in ("haystack", "question set")}
+    rows = (
+        Haystack.objects.filter(key__in=keys["haystack"]),
+        Question.objects.filter(dataset__in=keys["question set"]),
+    )
     return Card(
         name=archive_name(study),
         title=study.name,
@@ -211,7 +210,9 @@ def _card(about: Described, *, licence: str, has_methods: bool) -> Card:
         licence=licence,
         tags=("summarization", "human-annotation", *(["evaluation"] if task != "summarization" else [])),
         task_categories=(task,) if task else (),
-        languages=_languages(about),
+        languages=sorted(
+            {name for some in rows for name in some.order_by().values_list("language", flat=True).distinct()}
+        ),
         rai={
             "dataCollection": f"A study of {kind} with {about.n_people} annotators"
             + ("; README.md has the methods." if has_methods else "."),
@@ -223,15 +224,4 @@ def _card(about: Described, *, licence: str, has_methods: bool) -> Card:
             "dataUseCases": "Agreement of people, evaluation of judges, comparison of systems with people.",
             "dataBiases": "Figures are of these annotators and texts; README.md says how both were chosen.",
         },
-    )
-
-
-def _languages(about: Described) -> list[str]:
-    keys = {kind: [row.key for row in about.corpora if row.kind == kind] for kind in ("haystack", "question set")}
-    rows = (
-        Haystack.objects.filter(key__in=keys["haystack"]),
-        Question.objects.filter(dataset__in=keys["question set"]),
-    )
-    return sorted(
-        {name for some in rows for name in some.order_by().values_list("language", flat=True).distinct()}
     )

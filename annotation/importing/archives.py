@@ -76,7 +76,6 @@ class Archive:
 
     @property
     def plan(self) -> type[LabelPlan[Any]]:
-        """A plan that makes a study of it."""
         plan: type[LabelPlan[Any]] = kind_named(self.kind).archive_plan
         return plan
 
@@ -180,15 +179,12 @@ class ArchivePlan(Plan[Archive]):
             there = Study.objects.filter(name=name).first()
             if there is None and (wanted_name or not Study._base_manager.filter(name=name).exists()):
                 break
-            if there is not None and self._is_same(there, rows):
+            is_alike = there and there.kind == rows.kind and is_open_to(there, self.request.actor)
+            if there is not None and is_alike and rows.told and not rows.missing_in(there):
                 return there, name
         if there is not None:
             self._refuse("another study")
         return None, name
-
-    def _is_same(self, there: Study, rows: Archive) -> bool:
-        is_alike = there.kind == rows.kind and is_open_to(there, self.request.actor)
-        return is_alike and bool(rows.told) and not rows.missing_in(there)
 
     def _refuse(self, got: str) -> None:
         self.problems.error("other_study", "", "name", expected="a new name", got=Got(got))

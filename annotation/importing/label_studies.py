@@ -203,7 +203,6 @@ class LabelPlan(Plan[Rows]):
 
     @property
     def into(self) -> Destination | None:
-        """The study that labels go into."""
         return Destination(self.study.name, self.is_new) if self.study is not None else None
 
     def results(self) -> list[Result]:
@@ -222,5 +221,4 @@ def address_of_study(uid: str) -> str:
 
 
 def address_of_figures(uid: str) -> str:
-    """The agreement page of a study."""
     return reverse("annotation:study-figures", args=[uid])

@@ -19,7 +19,7 @@ from annotation.importing.label_studies import LABELS, LabelPlan, PlacedLabel
 from annotation.importing.opened import Opened
 from annotation.labelling.archive import WORK, PointItem, question_file
 from annotation.models import LabelItem, LabelTask, Study
-from annotation.models.validation import WhyNot
+from annotation.models.verification import WhyNot
 from annotation.states import LabelTaskState
 from annotation.studies.kind import work_of
 from benchmarks.io import published

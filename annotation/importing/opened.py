@@ -54,8 +54,6 @@ class StudyPart(Part):
 
 
 class FilePart(Part):
-    """A file as a manifest lists it."""
-
     name: Text
     sha256: Text
     bytes: Number
@@ -77,9 +75,20 @@ class Opened:
         self.zipped, self.problems, self.limit_bytes = zipped, problems, file.limit_bytes
         self.members = self._members()
         self._listed: Mapping[str, FilePart] | None = None
-        self.manifest = self._manifest()
-        self._listed = {file.name: file for file in self.manifest.files}
-        self._compare_with_the_manifest()
+        value = self._loaded(MANIFEST)
+        if isinstance(value, dict) and "leaderboard" in value and "study" not in value:
+            message = "Import the haystacks and studies that it is of."
+            self._fail("leaderboard", MANIFEST, "that of a study", "the archive of a leaderboard", message)
+        self.manifest = self._checked(ManifestPart, value, MANIFEST)
+        self._listed = {each.name: each for each in self.manifest.files}
+        # Names and sizes of all files; contents are compared as they are read.
+        for part in self.manifest.files:
+            info = self.members.get(part.name)
+            if info is None:
+                self._report(*_missing(part.name))
+            elif info.file_size != part.bytes:
+                self._report(*_changed(part.name, f"one of {info.file_size:,} bytes in place of {part.bytes:,}"))
+        self.problems.raise_errors()
         self.corpora = {corpus.key: corpus.sha256 for corpus in self.manifest.corpora}
 
     def _members(self) -> Mapping[str, zipfile.ZipInfo]:
@@ -108,23 +117,6 @@ class Opened:
     def _fail(self, kind: str, name: str, expected: str, got: str, message: str = "") -> NoReturn:
         self._report(kind, name, expected, got, message)
         raise ImportFailed(self.problems)
-
-    def _manifest(self) -> ManifestPart:
-        value = self._loaded(MANIFEST)
-        if isinstance(value, dict) and "leaderboard" in value and "study" not in value:
-            message = "Import the haystacks and studies that it is of."
-            self._fail("leaderboard", MANIFEST, "that of a study", "the archive of a leaderboard", message)
-        return self._checked(ManifestPart, value, MANIFEST)
-
-    def _compare_with_the_manifest(self) -> None:
-        """Names and sizes of all files; contents are compared as they are read."""
-        for file in self.manifest.files:
-            info = self.members.get(file.name)
-            if info is None:
-                self._report(*_missing(file.name))
-            elif info.file_size != file.bytes:
-                self._report(*_changed(file.name, f"one of {info.file_size:,} bytes in place of {file.bytes:,}"))
-        self.problems.raise_errors()
 
     @contextmanager
     def stream(self, name: str) -> Iterator[BinaryIO]:

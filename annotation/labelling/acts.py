@@ -101,7 +101,16 @@ def act(view: Callable[..., dict[str, Any]]) -> Callable[..., HttpResponse]:
             payload, status = {"code": "unavailable", "message": _("It could not be saved right now.")}, 503
         if wants_json(request):
             return plain(payload, status)
-        return _to_page(request, tasks, payload, status)
+        task = tasks.rows().select_related("study").first()
+        if task is None:
+            raise Http404
+        if status != 200:
+            messages.error(request, payload["message"])
+        elif payload.get("nothing"):
+            messages.info(request, _("Nothing to undo."))
+        elif "message" in payload:
+            messages.info(request, payload["message"])
+        return redirect(payload.get("next") or page_of(task.study.kind, task.uid, payload.get("question")))
 
     return respond
 
@@ -127,16 +136,3 @@ def plain(payload: dict[str, Any], status: int = 200) -> JsonResponse:
 def state_of(task: LabelTask) -> dict[str, Any]:
     """How a task stands, for the scripts of its page."""
     return {name: getattr(task, name) for name in ("state", "n_answered", "n_questions", "is_flagged", "revision")}
-
-
-def _to_page(request: HttpRequest, tasks: OwnTask, payload: dict[str, Any], status: int) -> HttpResponse:
-    task = tasks.rows().select_related("study").first()
-    if task is None:
-        raise Http404
-    if status != 200:
-        messages.error(request, payload["message"])
-    elif payload.get("nothing"):
-        messages.info(request, _("Nothing to undo."))
-    elif "message" in payload:
-        messages.info(request, payload["message"])
-    return redirect(payload.get("next") or page_of(task.study.kind, task.uid, payload.get("question")))

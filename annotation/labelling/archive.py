@@ -108,7 +108,6 @@ def verdict_file(study: Study, columns: Columns, rows: QuerySet[Any, Any]) -> St
 
 
 def name_of(most: int, least: int = 1) -> Any:
-    """A text of some length."""
     return Annotated[
         str,
         Field(strict=True, min_length=least, max_length=most),

@@ -35,12 +35,6 @@ class Told:
 AT_ONCE = Told()
 
 
-def contact_time(*, since: datetime | None, now: datetime, told: Told = AT_ONCE) -> datetime:
-    """When a contact was that reaches the server now; never before the one before."""
-    at = now - timedelta(milliseconds=told.ago_ms)
-    return at if since is None else max(at, min(since, now))
-
-
 def worked_ms(*, since: datetime | None, now: datetime, told: Told = AT_ONCE) -> int:
     """Active time (ms) between a person's last contact and this one.
 
@@ -73,7 +67,6 @@ class OwnTask:
     uid: UUID
 
     def rows(self) -> LabelTaskQuerySet:
-        """The same as a queryset."""
         rows: LabelTaskQuerySet = LabelTask.objects.filter(annotator__user=self.user_id, uid=self.uid)
         return rows
 
@@ -90,12 +83,6 @@ def ensure_open(study: Study) -> None:
     """Raise TaskRefused if a study does not take answers now."""
     if study.state != Study.State.OPEN:
         raise TaskRefused("closed", _("The study is closed; nothing more can be stored in it."))
-
-
-def ensure_trial_is_passed(task: LabelTask) -> None:
-    """Raise TaskRefused if a person sends something to a task that the trial of its study comes before."""
-    if comes_first(task):
-        raise TaskRefused("trial_first", _("The trial of this study comes first."))
 
 
 def comes_first(task: LabelTask) -> bool:
@@ -126,14 +113,16 @@ def locked(tasks: Tasks) -> LabelTask:
 def taking_answers(task: LabelTask, tasks: Tasks) -> LabelTask:
     """The task that was found among `tasks`, if its study takes answers now; raises TaskRefused."""
     ensure_open(task.study)
-    if isinstance(tasks, OwnTask):
-        ensure_trial_is_passed(task)
+    if isinstance(tasks, OwnTask) and comes_first(task):
+        raise TaskRefused("trial_first", _("The trial of this study comes first."))
     return task
 
 
 def keep_contact(task: Any, now: datetime, told: Told = AT_ONCE) -> list[str]:
     """Count the time since the last contact on a row of `locked`; gives the fields that changed."""
-    at = contact_time(since=task.contact_at, now=now, told=told)
+    at = now - timedelta(milliseconds=told.ago_ms)
+    if task.contact_at is not None:  # never before the one before
+        at = max(at, min(task.contact_at, now))
     task.active_ms += worked_ms(since=task.contact_at, now=at, told=told)
     task.last_seen_at = at if task.contact_at is None else max(at, task.contact_at)
     if task.begun_at is None:

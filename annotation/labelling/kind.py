@@ -42,26 +42,23 @@ from annotation.studies.amounts import counted, in_figures, so_far
 from annotation.studies.estimates import Estimate, Measured, NarrowedForm, estimate
 from annotation.studies.forms import DetailsForm
 from annotation.studies.gaps import LabelGaps, rows_of
-from annotation.studies.kind import Work, plan_of
+from annotation.studies.kind import PreviewPlace, Work, plan_of
 from annotation.studies.lifecycle import update_details
 from annotation.studies.members import is_recruiting
-from annotation.studies.overview import Presence, Remark
-from annotation.studies.preview import PreviewPlace
+from annotation.studies.overview import Presence, Remark, remarks_of
 from annotation.studies.tasks import Dealing, Dealt
 from benchmarks.web.lists import Column
 
 TASKS = Tab("work", "Tasks", "annotation:study-work", "work", needs_plan=True)
 RESULTS = results_tab("results", "Results", "annotation:study-figures")
 ITEM = "Item"
-HERE_FOR = timedelta(minutes=2)
-SHORT_HELP = "Unfinished work of annotators who left goes to others as a whole; finished answers stay."
 
 
 class LabelWork(TaskPage, Work):
     """A kind of study whose items are assigned as label tasks."""
 
     settings_form: type[Any] = DetailsForm
-    short_help: Text = SHORT_HELP
+    short_help: Text = "Unfinished work of annotators who left goes to others as a whole; finished answers stay."
     about_rows: tuple[str, ...] = ()
     """Read for `about` with a task, as `select_related` names it."""
     about_label: Text = ITEM
@@ -103,7 +100,6 @@ class LabelWork(TaskPage, Work):
         return self.takes_of(form, form.count(), sent, n_supposed=n_supposed)
 
     def takes_of(self, form: NarrowedForm, count: Any, sent: QueryDict, *, n_supposed: int = 0) -> Estimate | None:
-        """The same where the items are counted."""
         if not count or self.words is None:
             return None
         return estimate(form.sizes(count), self.words.minutes, sent, n_supposed=n_supposed)
@@ -133,6 +129,9 @@ class LabelWork(TaskPage, Work):
     def about(self, task: LabelTask) -> Remark:
         """The subject of a task in words, for pages of researchers."""
         return Remark(task, str(task.item))
+
+    def remarks(self, study: Study) -> list[Remark]:
+        return [self.about(task) for task in remarks_of(study, *self.about_rows)]
 
     @abstractmethod
     def dealing(self, study: Study) -> Dealing:
@@ -178,7 +177,6 @@ class LabelWork(TaskPage, Work):
         return tasks.unfinished_of(study=study, annotator=annotator)
 
     def columns_of_members(self, study: Study) -> Mapping[str, Column]:
-        """How the trial went, where the study has one."""
         trial = Column("Trial", "trial__share", css="num", high_first=True)
         return {"trial": trial} if study.has_trial else {}
 
@@ -217,7 +215,9 @@ class LabelWork(TaskPage, Work):
         if study.state != Study.State.OPEN:
             return []
         rows = rows_of(study)
-        seen = [task for task in rows.tasks if task.last_seen_at and task.last_seen_at > now - HERE_FOR]
+        seen = [
+            task for task in rows.tasks if task.last_seen_at and task.last_seen_at > now - timedelta(minutes=2)
+        ]
         last = {task.annotator: task.position for task in sorted(seen, key=attrgetter("last_seen_at"))}
         labels = {member.annotator_id: member.annotator.label for member in rows.members}
         return [
@@ -227,7 +227,6 @@ class LabelWork(TaskPage, Work):
         ]
 
     def waiting(self, studies: Mapping[int, Study]) -> list[Waiting]:
-        """What there is to decide."""
         return self.deciding.decisions.waiting(studies) if self.deciding else []
 
     def every_in_words(self, study: Study, n_for_all: int, *, is_done: bool) -> str:

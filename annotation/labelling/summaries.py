@@ -4,36 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
 from django.db.models import Count, Exists, F, OuterRef, Q, QuerySet, Subquery
-from django.urls import reverse
 
 from annotation import clock
-from annotation.models import Assignment, LabelItem, LabelTask, Session, Snapshot, Study
+from annotation.models import Assignment, LabelItem, Session, Snapshot, Study
 from annotation.studies.dealing import Item, Pair, sample
 from annotation.studies.gaps import Reason, Rows
 from annotation.studies.kind import NotPossible, work_of
-from annotation.studies.overview import Remark
 from benchmarks import audit
 from benchmarks.leaderboard.sampling import source_corpora
 from benchmarks.models import Haystack, Insight, Subtopic, Summary, System
-
-ABOUT_ROWS = ("item__summary__subtopic", "item__summary__system")
-"""Read for `about` with a task."""
-
-
-@dataclass(frozen=True, slots=True)
-class Offer:
-    """Choices that narrow summaries: their subtopics, summarizers and retrievers (empty: the full context)."""
-
-    subtopics: tuple[Subtopic, ...]
-    systems: tuple[str, ...]
-    retrievers: tuple[str, ...]
 
 
 class BadList(Exception):
@@ -96,19 +81,19 @@ def candidates(
     return matching.filter(subtopic__in=subtopics) if subtopics else matching
 
 
-def offered(haystacks: Collection[Haystack], *, user: Any) -> Offer:
-    """Choices that narrow the summaries of some haystacks."""
+def offered(haystacks: Collection[Haystack], *, user: Any) -> tuple[list[Subtopic], list[str], list[str]]:
+    """Subtopics, summarizers and retrievers (empty: full context) to narrow the summaries of some haystacks by."""
     if not haystacks:
-        return Offer((), (), ())
+        return [], [], []
     rows = candidates(haystacks, user=user).order_by()
     offered_rows = set(rows.values_list("subtopic", "system", "origin").distinct())
     writers = {system for _subtopic, system, origin in offered_rows if origin != Summary.Origin.SESSION}
     systems = list(System.objects.filter(pk__in=writers).values_list("summarizer", "retriever"))
     subtopics = Subtopic.objects.filter(pk__in={subtopic for subtopic, _system, _origin in offered_rows})
-    return Offer(
-        tuple(subtopics.select_related("haystack").order_by("haystack__title", "haystack", "number")),
-        tuple(sorted({summarizer for summarizer, _retriever in systems})),
-        tuple(sorted({retriever for _summarizer, retriever in systems})),
+    return (
+        list(subtopics.select_related("haystack").order_by("haystack__title", "haystack", "number")),
+        sorted({summarizer for summarizer, _retriever in systems}),
+        sorted({retriever for _summarizer, retriever in systems}),
     )
 
 
@@ -157,12 +142,6 @@ def read_list(text: str, *, user: Any) -> list[Summary]:
     if problems:
         raise BadList(problems)
     return [by_uid[uid] for uid in rows]
-
-
-def authors_of(summaries: Iterable[int]) -> set[tuple[int, int]]:
-    """(annotator id, summary id) of everyone whose own text, at any mark, a summary is."""
-    rows = Snapshot.objects.filter(summary__in=list(summaries))
-    return set(rows.values_list("session__annotator_id", "summary_id"))
 
 
 def _handed_in(user: Any) -> QuerySet[Snapshot, Any]:
@@ -253,7 +232,8 @@ def add_summaries(
 def barred_pairs(rows: Rows) -> dict[Pair, Reason]:
     """Why somebody may not have an item: it is theirs, or on a haystack that they still have to write on."""
     people, items = rows.present, rows.items.values()
-    authors = authors_of(item.summary for item in items)
+    by_them = Snapshot.objects.filter(summary__in=[item.summary for item in items])  # at any mark
+    authors = set(by_them.values_list("session__annotator_id", "summary_id"))
     writing = {
         (task.annotator_id, task.subtopic.haystack_id): Reason(
             f"Still has to write on “{task.subtopic.haystack.title}”.", task.study
@@ -274,9 +254,3 @@ def barred_pairs(rows: Rows) -> dict[Pair, Reason]:
             else writing.get((person, item.summary__haystack))
         )
     }
-
-
-def about(task: LabelTask) -> Remark:
-    summary = task.item.summary
-    url = reverse("benchmarks:summary-detail", args=[summary.uid]) if summary.has_page else ""
-    return Remark(task, summary.subtopic.name, url, note=f"· {summary.system}")

@@ -9,9 +9,13 @@ from typing import Any
 
 from django import forms
 from django.db.models import QuerySet
+from django.urls import reverse
+from django.utils.translation import gettext_lazy, ngettext_lazy
 
+from annotation.kinds import SUMMARIES
 from annotation.labelling import summaries
-from annotation.models import LabelItem, Study
+from annotation.labelling.kind import LabelWork
+from annotation.models import LabelItem, LabelTask, Study
 from annotation.studies.amounts import in_figures
 from annotation.studies.estimates import (
     NarrowedForm,
@@ -22,7 +26,9 @@ from annotation.studies.estimates import (
     seed_of_draw,
     size_of_sample,
 )
+from annotation.studies.forms import TrialSettingsForm
 from annotation.studies.kind import NotPossible
+from annotation.studies.overview import Remark
 from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.leaderboard.sampling import source_corpora
 from benchmarks.models import Haystack, Summary
@@ -96,12 +102,6 @@ class SummariesForm(NarrowedForm):
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self._offer_haystacks()
-        self.fields["corpora"].choices = [(name, name) for name in source_corpora()]  # type: ignore[attr-defined]
-        self._narrow_by(summaries.offered(self._haystacks_so_far(), user=self.user))
-
-    def _offer_haystacks(self) -> None:
-        """Those with summaries to choose from; how many have none is said."""
         field: Any = self.fields["haystacks"]
         in_use = Haystack.objects.for_work()
         with_some = summaries.candidates(in_use, user=self.user).order_by().values("haystack")
@@ -115,6 +115,20 @@ class SummariesForm(NarrowedForm):
             none = "no summary that can be chosen, so"
             has = in_figures(n_without, f"haystack has {none} it is", f"haystacks have {none} they are")
             field.help_text = f"{has} not listed."
+        self.fields["corpora"].choices = [(name, name) for name in source_corpora()]  # type: ignore[attr-defined]
+        rows, systems, retrievers = summaries.offered(self._haystacks_so_far(), user=self.user)
+        subtopics = [row for row in rows if not row.haystack.is_source]
+        is_one = len({subtopic.haystack_id for subtopic in subtopics}) == 1
+        words = names_of(filter(None, retrievers))
+        choices: dict[str, list[tuple[Any, Any]]] = {
+            "subtopics": [
+                (row.pk, row.name if is_one else f"{row.haystack.title}: {row.name}") for row in subtopics
+            ],
+            "systems": [(name, name) for name in systems],
+            "retrievers": [(name, words[name] if name else "all documents") for name in retrievers],
+        }
+        for name, values in choices.items():
+            self.fields[name].choices = values  # type: ignore[attr-defined]
 
     def _haystacks_so_far(self) -> list[Haystack]:
         """Those that are ticked, and sources of what is, whether or not the rest of the form is right."""
@@ -123,20 +137,6 @@ class SummariesForm(NarrowedForm):
         for name in self["corpora"].value() or ():
             haystacks += Haystack.objects.current().sources().in_corpus(str(name))
         return haystacks
-
-    def _narrow_by(self, offer: summaries.Offer) -> None:
-        subtopics = [row for row in offer.subtopics if not row.haystack.is_source]
-        is_one = len({subtopic.haystack_id for subtopic in subtopics}) == 1
-        words = names_of(filter(None, offer.retrievers))
-        choices: dict[str, list[tuple[Any, Any]]] = {
-            "subtopics": [
-                (row.pk, row.name if is_one else f"{row.haystack.title}: {row.name}") for row in subtopics
-            ],
-            "systems": [(name, name) for name in offer.systems],
-            "retrievers": [(name, words[name] if name else "all documents") for name in offer.retrievers],
-        }
-        for name, values in choices.items():
-            self.fields[name].choices = values  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
         """Read the list, or see that there is something to choose from."""
@@ -188,7 +188,6 @@ class SummariesForm(NarrowedForm):
         )
 
     def count(self) -> Count:
-        """How many summaries that is, of a form that is right."""
         data = self.cleaned_data
         if data["way"] == "list":
             systems, rows = [], summaries.labellable().filter(pk__in=[row.pk for row in self.listed])
@@ -217,7 +216,6 @@ class SummariesForm(NarrowedForm):
         return f"{part_of(count.n, count.n_matching, f'{which}summary', f'{which}summaries')} of {of}"
 
     def sizes(self, count: Count) -> Sizes:
-        """Summaries, each with one answer, in their subtopics."""
         return Sizes(count.n, count.n, min(count.n, count.n_subtopics))
 
     def _matching(self) -> QuerySet[Summary, Summary]:
@@ -237,13 +235,13 @@ def choice_of(study: Study, *, user: Any) -> dict[str, Any]:
         return {}
     of_systems = chosen.exclude(origin=Summary.Origin.SESSION)
     haystacks = Haystack.objects.filter(pk__in=chosen.values("haystack"))
-    offer = summaries.offered(haystacks, user=user)
+    subtopics, systems, retrievers = summaries.offered(haystacks, user=user)
     which: dict[str, Any] = {
         "with_systems": of_systems.exists(),
         "with_people": chosen.filter(origin=Summary.Origin.SESSION).exists(),
-        "subtopics": narrowed_to(chosen.values_list("subtopic", flat=True), [row.pk for row in offer.subtopics]),
-        "systems": narrowed_to(of_systems.values_list("system__summarizer", flat=True), offer.systems),
-        "retrievers": narrowed_to(of_systems.values_list("system__retriever", flat=True), offer.retrievers),
+        "subtopics": narrowed_to(chosen.values_list("subtopic", flat=True), [row.pk for row in subtopics]),
+        "systems": narrowed_to(of_systems.values_list("system__summarizer", flat=True), systems),
+        "retrievers": narrowed_to(of_systems.values_list("system__retriever", flat=True), retrievers),
     }
     way: dict[str, Any] = {"way": "list", "list_text": "\n".join(str(row.uid) for row in chosen)}
     if haystacks.sources().exists():  # which datasets they were chosen from is not kept
@@ -255,30 +253,54 @@ def choice_of(study: Study, *, user: Any) -> dict[str, Any]:
     return {"haystacks": [row.pk for row in haystacks], **which, **way}
 
 
-def create_from(create_study: Callable[..., Study], *, form: Any, by: Any, now: datetime, **more: Any) -> Study:
-    """Make a study of the summaries that its form chooses; `form` is also a `NewStudyForm`.
+class OfSummaries(LabelWork):
+    """Label work on summaries, chosen by a form that is also a `NewStudyForm`."""
 
-    Raises:
-        NotPossible: the form chooses none.
-    """
-    chosen = form.chosen(seed=form.chosen_seed)
-    if not chosen:
-        raise NotPossible("There is no summary of that kind in these haystacks.")
-    return create_study(
-        plan=form.plan(),
-        summaries=chosen,
-        at_random=form.draws_at_random,
-        seed=form.chosen_seed,
-        by=by,
-        now=now,
-        **more,
-        **form.common(),
+    judged = SUMMARIES
+    settings_form = TrialSettingsForm
+    short = ngettext_lazy(
+        "%(n)d summary has fewer people than planned.", "%(n)d summaries have fewer people than planned.", "n"
     )
+    about_rows = ("item__summary__subtopic", "item__summary__system")
+    about_label = gettext_lazy("Summary")
+    grouped = ("summary", "summaries")
+    plan: type[Any]
+    create_study: Callable[..., Study]
+    add_summaries: Callable[..., int]
 
+    def about(self, task: LabelTask) -> Remark:
+        summary = task.item.summary
+        url = reverse("benchmarks:summary-detail", args=[summary.uid]) if summary.has_page else ""
+        return Remark(task, summary.subtopic.name, url, note=f"· {summary.system}")
 
-def add_from(
-    add_summaries: Callable[..., int], *, form: SummariesForm, study: Study, by: Any, now: datetime
-) -> int:
-    """Add the summaries that a form chooses; how many are new."""
-    chosen = form.chosen(seed=study.seed)
-    return add_summaries(study=study, summaries=chosen, at_random=form.draws_at_random, by=by, now=now)
+    def create(self, *, form: Any, by: Any, now: datetime, **more: Any) -> Study:
+        """Make a study of the summaries that its form chooses.
+
+        Raises:
+            NotPossible: the form chooses none.
+        """
+        chosen = form.chosen(seed=form.chosen_seed)
+        if not chosen:
+            raise NotPossible("There is no summary of that kind in these haystacks.")
+        return self.create_study(
+            plan=form.plan(),
+            summaries=chosen,
+            at_random=form.draws_at_random,
+            seed=form.chosen_seed,
+            by=by,
+            now=now,
+            **more,
+            **form.common(),
+        )
+
+    def demo_study(self, plan: dict[str, Any], **values: Any) -> Study:
+        dataset, n, seed = values.pop("dataset"), values.pop("n"), values.pop("seed")
+        drawn = summaries.drawn(dataset, n, seed=seed, user=values["by"])
+        return self.create_study(plan=self.plan(**plan), summaries=drawn, **values)
+
+    def initial_of(self, study: Study, user: Any) -> dict[str, Any]:
+        return super().initial_of(study, user) | choice_of(study, user=user)
+
+    def add_items(self, *, form: Any, study: Study, by: Any, now: datetime) -> int:
+        chosen = form.chosen(seed=study.seed)
+        return self.add_summaries(study=study, summaries=chosen, at_random=form.draws_at_random, by=by, now=now)

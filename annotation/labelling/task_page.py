@@ -5,7 +5,7 @@ own there, and what all show.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
@@ -23,7 +23,7 @@ from annotation.kinds import Text
 from annotation.labelling.handling import CONTACT_EVERY_S, LONGEST_GAP
 from annotation.labelling.recording import AnswerKind, Outcome
 from annotation.labelling.trial import TrialKind
-from annotation.models import LabelItem, LabelTask, RemarkReply, Study
+from annotation.models import LabelItem, LabelTask, Study
 from annotation.pane import Pane, respond
 from annotation.querysets import LabelTaskQuerySet
 from annotation.studies.amounts import pay
@@ -39,8 +39,6 @@ from annotation.studies.rhythm import (
     preferences_of,
 )
 
-ENTER = "Enter"
-
 
 @dataclass(frozen=True, slots=True)
 class Key:
@@ -53,7 +51,7 @@ class Key:
 
 
 COMMON = (
-    Key("next", ENTER, gettext_lazy("go on to the next item")),
+    Key("next", "Enter", gettext_lazy("go on to the next item")),
     Key("undo", "u", gettext_lazy("undo")),
     Key("unsure", "x", gettext_lazy("not sure")),
     Key("flag", "f", gettext_lazy("flag")),
@@ -123,7 +121,6 @@ class ListedTask:
 
     @property
     def label(self) -> str:
-        """Its state in words."""
         return str(LabelTask.State(self.state).label)
 
     @property
@@ -163,12 +160,10 @@ class Position:
 
     @property
     def previous(self) -> ListedTask | None:
-        """The task before this one."""
         return next((task for task in self.near if task.number == self.number - 1), None)
 
     @property
     def next(self) -> ListedTask | None:
-        """The task after this one."""
         return next((task for task in self.near if task.number == self.number + 1), None)
 
 
@@ -185,7 +180,6 @@ def tasks_beside(task: LabelTask) -> LabelTaskQuerySet:
 
 
 def listed(tasks: LabelTaskQuerySet) -> list[ListedTask]:
-    """All of these tasks, which are in order, by one query."""
     return [ListedTask(number, *row) for number, row in enumerate(tasks.values_list(*_COLUMNS), 1)]
 
 
@@ -358,7 +352,9 @@ def context_of(
             | {"keys": usual_of(page.all_keys, chosen)}
             | {name: getattr(preferences, name) for name in SWITCHES}
         ),
-        **({} if place else {"rhythm": rhythm_of(task, at.position), "replies": _replies(task)}),
+        **({} if place else {"rhythm": rhythm_of(task, at.position)}),
+        # beside a remark that still stands; all answers of researchers are on a page of their own
+        "replies": task.replies.all() if not place and task.has_remark else (),
         **(page.page_context(task) if shown is None else shown),
     }
 
@@ -367,11 +363,6 @@ def shown_in(request: HttpRequest, kind: TaskPage, context: dict[str, Any], pane
     """The page of a task, with texts in the place of its marker where there are some."""
     response = render(request, kind.task_template, context)
     return response if pane is None else respond(request, response, pane)
-
-
-def _replies(task: LabelTask) -> Iterable[RemarkReply]:
-    """Answers of researchers, beside a remark that still stands; all are on a page of their own."""
-    return task.replies.all() if task.has_remark else ()
 
 
 def rhythm_of(task: LabelTask, position: Position) -> dict[str, Any]:
@@ -391,10 +382,12 @@ def rhythm_of(task: LabelTask, position: Position) -> dict[str, Any]:
 
 
 def place_of(task: LabelTask) -> Place:
-    """Where a stored task is."""
     study, position = task.study, position_of(task)
     previous, following = position.previous, position.next
     end = reverse("annotation:label-go", args=[study.uid])
+    acts = [
+        (name, [study.kind] if name in {"choice", "undo"} else []) for name in (*ACTS, "near", "rhythm", "read")
+    ]
     return Place(
         name=str(task.uid),
         person=str(task.annotator.uid),
@@ -403,15 +396,10 @@ def place_of(task: LabelTask) -> Place:
         next_url=page_of(study.kind, following.uid) if following else "",
         end_url=f"{end}?after={position.number}",
         onward=tuple((str(uid), page_of(study.kind, uid)) for uid in ahead_of(task)),
-        acts={name: _act(name, task) for name in (*ACTS, "near", "rhythm", "read")}
+        acts={name: reverse(f"annotation:label-{name}", args=[*of_kind, task.uid]) for name, of_kind in acts}
         | {"prefer": reverse("annotation:prefer")},
         is_open=study.state == Study.State.OPEN,
     )
-
-
-def _act(name: str, task: LabelTask) -> str:
-    kind = [task.study.kind] if name in {"choice", "undo"} else []
-    return reverse(f"annotation:label-{name}", args=[*kind, task.uid])
 
 
 def _config(task: LabelTask, place: Place, *, version: int | None) -> dict[str, Any]:

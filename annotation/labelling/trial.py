@@ -72,8 +72,6 @@ class OwnItem(Part):
 
 
 class OwnSet(Part):
-    """The examples of one try."""
-
     EXPECTED = "a set of examples"
     item: Annotated[Sequence[Any], Field(min_length=1, max_length=MOST), Expected(f"1 to {MOST} examples")]
 
@@ -185,7 +183,6 @@ class TrialKind(ABC, Generic[A]):
         """Judge a complete answer."""
 
     def restored(self, values: Mapping[str, Any]) -> A:
-        """The answer of stored values."""
         kind: Any = type(self.answers.answer_of(None))
         return kind(**{name: tuple(v) if isinstance(v, list) else v for name, v in values.items()})  # type: ignore[no-any-return]
 
@@ -349,7 +346,6 @@ class TrialProgress:
 
     @property
     def last(self) -> Trial | None:
-        """The try that is on, or the last one."""
         return self.tries[-1] if self.tries else None
 
     @property

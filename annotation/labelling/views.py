@@ -38,8 +38,7 @@ from annotation.labelling.task_page import (
 from annotation.models import LabelTask, Membership, Study
 from annotation.querysets import LabelTaskQuerySet
 from annotation.studies import consent
-from annotation.studies.exposures import record_exposure
-from annotation.studies.scope import annotator_behind
+from annotation.studies.scope import annotator_behind, record_exposure
 from benchmarks.web.permissions import LOGGED_IN, requires
 
 MAX_OP_ID = 64

@@ -46,7 +46,6 @@ class Layout:
     elsewhere: Sequence[tuple[str, str]] = ()
 
     def name(self, line: Line) -> str:
-        """A row in words."""
         system = "people" if line.is_people else line.entry.system
         return f"{system} · {self.names[line.entry.retriever]}"
 

@@ -122,7 +122,6 @@ class Line:
 
     @property
     def joint_to_people(self) -> Stat | None:
-        """Joint minus that of people, None where there are none."""
         return self.to_people.get("joint")
 
 
@@ -192,7 +191,10 @@ class Board:
     @property
     def of_people(self) -> list[Line]:
         """The rows of people: first the one that systems are compared with, then those with other documents."""
-        return sorted((line for line in self.lines if line.writers), key=_as_reference)
+        return sorted(
+            (line for line in self.lines if line.writers),
+            key=lambda line: (line.entry != PEOPLE, -line.writers.n_sessions if line.writers else 0, line.entry),
+        )
 
     @property
     def people(self) -> Line | None:
@@ -208,10 +210,6 @@ class Board:
 
     def line(self, system: str, retriever: str) -> Line | None:
         return next((line for line in self.lines if line.entry == (system, retriever)), None)
-
-
-def _as_reference(line: Line) -> tuple[bool, int, Entry]:
-    return line.entry != PEOPLE, -line.writers.n_sessions if line.writers else 0, line.entry
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,7 +103,6 @@ class _Text:
 
 
 def experiments(scope: Scope) -> list[Experiment]:
-    """Those of the systems of these haystacks."""
     facts = _texts(scope)
     return _experiments(scope, facts, references_of(sorted({fact[1] for fact in facts})))
 
@@ -285,7 +284,6 @@ def _series(experiments: Sequence[Experiment], name: str, title: str) -> Iterato
 
 
 def _place_charts(experiments: Sequence[Experiment], size: int) -> Iterator[Chart]:
-    """ROUGE by place, and ratings where there are any."""
     shown = [experiment for experiment in experiments if experiment.n and experiment.size == size]
     yield place_chart(shown, size)
     if any(is_rating(name) for experiment in shown for name in experiment.names):

@@ -31,13 +31,14 @@ TITLES = {
 }
 
 
-SCORE_TITLES = TITLES | {"rouge1": "ROUGE-1", "rouge2": "ROUGE-2", "rougeL": "ROUGE-L"}
 LATE, OF_PEOPLE = "late", "people"
 
 
 def score_title(name: str) -> str:
     """A score of texts in words: by the judge, ROUGE, a rating, or imported."""
-    return str(SCORE_TITLES.get(name) or title_of(name))
+    return str(
+        (TITLES | {"rouge1": "ROUGE-1", "rouge2": "ROUGE-2", "rougeL": "ROUGE-L"}).get(name) or title_of(name)
+    )
 
 
 class ViewForm(forms.Form):
@@ -81,7 +82,10 @@ class ViewForm(forms.Form):
 
     def __init__(self, data: Any, *, haystacks: QuerySet[Haystack]) -> None:
         known_haystacks = list(haystacks)
-        keys = _selected(known_haystacks, data)
+        uid, domain = data.get("haystack"), data.get("domain")
+        chosen = [haystack for haystack in known_haystacks if str(haystack.uid) == str(uid)] or known_haystacks
+        of_domain = [haystack for haystack in chosen if haystack.domain == domain] or chosen
+        keys = {haystack.pk for haystack in of_domain}
         known = _judges_of(keys) or _judges_of({haystack.pk for haystack in known_haystacks})
         self.default_judge = _default_of(known, keys)
         self.said: list[str] = []
@@ -209,16 +213,7 @@ class ExperimentForm(PositionForm):
     setting = None  # type: ignore[assignment]
 
 
-def _selected(haystacks: Sequence[Haystack], data: Any) -> set[int]:
-    """The primary keys of the haystacks that an address asks for; what it does not know selects nothing."""
-    uid, domain = data.get("haystack"), data.get("domain")
-    chosen = [haystack for haystack in haystacks if str(haystack.uid) == str(uid)] or haystacks
-    of_domain = [haystack for haystack in chosen if haystack.domain == domain] or chosen
-    return {haystack.pk for haystack in of_domain}
-
-
 def _judge_named(uid: str) -> Judge | None:
-    """The judge with an id as an address has it, if there is one."""
     with suppress(ValueError):
         return Judge.objects.counted().filter(uid=UUID(uid)).first()
     return None

@@ -174,7 +174,6 @@ Times = Sequence[TimeToScore]
 """The time to each share of a system's score."""
 PERCENTS = {share: round(100 * share) for share in SHARES}
 KEY = "time-to-score"
-ANCHOR = "time"
 MOST_UNFOLDED = 12
 """Systems whose table is open from the beginning."""
 
@@ -209,7 +208,7 @@ def section(rows: Sequence[tuple[tuple[str, str], Times, str]], *, name: str) ->
         is_folded=len(rows) > MOST_UNFOLDED,
     )
     chart = survival_chart(first, name=name, url=first_url)
-    return Section(ANCHOR, "Time to score", (Drawing(chart), table), about=about)
+    return Section("time", "Time to score", (Drawing(chart), table), about=about)
 
 
 def _values(times: Times) -> dict[str, Any]:

@@ -209,7 +209,6 @@ class Content:
 
     @property
     def known(self) -> list[Row]:
-        """Rows with a text whose order is known."""
         return [row for row in self.rows if row.positions is not None]
 
     @property

@@ -57,7 +57,7 @@ def add_view(parser: ArgumentParser) -> None:
         default=Score.LABEL.value,
         help="coverage by the judge's labels (the default) or by what it expects, where it says",
     )
-    parser.add_argument("--minute", type=int, default=None, metavar="N", help="people's texts at an active minute")
+    parser.add_argument("--minute", type=int, metavar="N", help="people's texts at an active minute")
     parser.add_argument(
         "--with-people-only", action="store_true", help="only subtopics that people wrote on; with --people"
     )
@@ -69,7 +69,6 @@ def add_leaderboard(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--intervals",
         action=BooleanOptionalAction,
-        default=None,
         help="95 %% intervals over subtopics, which the table has unless told otherwise, and other forms if asked",
     )
     parser.add_argument("--format", choices=views.FORMS, default="", help="print all rows in this form")
@@ -139,13 +138,6 @@ def view_of(options: Mapping[str, Any]) -> View:
     return View(haystacks, judge, options["average"], options.get("minute"), score, with_people_only)
 
 
-def leaderboard_plain(printed: Printed) -> Any:
-    """The rows as plain values, or the text that was asked for."""
-    return (
-        printed.text if printed.form else views.board_as_json(printed.board, with_intervals=printed.with_intervals)
-    )
-
-
 def leaderboard_lines(printed: Printed) -> list[str]:
     """A table for a console, or the text that was asked for."""
     if printed.form:
@@ -164,7 +156,11 @@ def make_position(options: Mapping[str, Any]) -> tuple[list[OrderRow], str]:
 
 
 LEADERBOARD = Report(
-    "systems, and people, on the task", add_leaderboard, make_leaderboard, leaderboard_lines, leaderboard_plain
+    "systems, and people, on the task",
+    add_leaderboard,
+    make_leaderboard,
+    leaderboard_lines,
+    lambda made: made.text if made.form else views.board_as_json(made.board, with_intervals=made.with_intervals),
 )
 POSITION = Report(
     "joint score by the order of the documents in the full context",

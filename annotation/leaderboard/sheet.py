@@ -210,7 +210,9 @@ def _row(layout: Layout, line: Line, block: int, titles: Sequence[str], makers: 
         **{name: getattr(line.row, name) for name in ("n_summaries", "n_insights", "n_missing")},
         "n_subtopics": len(line.row.subtopics),
         "block": block + 1,
-        "level_with_best": None if line.standing is None else _LEVEL[line.standing.is_level],
+        "level_with_best": {True: "yes", False: "no", None: None}[line.standing.is_level]
+        if line.standing
+        else None,
     }
     if line.joint_to_people is not None and people is not None:
         values["joint_to_people"] = Cell(line.joint_to_people.scaled(100), url=layout.rows_url(line, people))
@@ -234,9 +236,6 @@ def _row(layout: Layout, line: Line, block: int, titles: Sequence[str], makers: 
         is_people=line.is_people,
         group=titles[block],
     )
-
-
-_LEVEL = {True: "yes", False: "no", None: None}
 
 
 def _rank(line: Line) -> Stat | None:

@@ -309,22 +309,6 @@ def _visible(rows: Sequence[Visible]) -> Iterator[Table | Drawing]:
         Measure("n", "Sources", Unit.COUNT),
     )
     table_rows = tuple(Row((row.dataset,), values_of(measures, row)) for row in rows)
-    yield Drawing(_window_chart(rows), table="visible-shares")
-    yield Table(
-        "visible-shares",
-        "How much of a source fits",
-        (Name("dataset", "Dataset"),),
-        measures,
-        table_rows,
-        about="Mean share of a source that fits into a window of so many tokens, 1.25 tokens for a word.",
-    )
-
-
-def _share(at: int, row: Visible) -> float:
-    return row.shares[at]
-
-
-def _window_chart(rows: Sequence[Visible]) -> Chart:
     points = [
         Point(series=row.dataset, x=at, place=f"{window:,}", value=100 * share, n=row.n)
         for row in rows
@@ -344,7 +328,19 @@ def _window_chart(rows: Sequence[Visible]) -> Chart:
         x_values=tuple(range(len(WINDOWS))),
         x_names=tuple(f"{window:,}" for window in WINDOWS),
     )
-    return Chart(words, points, layout)
+    yield Drawing(Chart(words, points, layout), table="visible-shares")
+    yield Table(
+        "visible-shares",
+        "How much of a source fits",
+        (Name("dataset", "Dataset"),),
+        measures,
+        table_rows,
+        about="Mean share of a source that fits into a window of so many tokens, 1.25 tokens for a word.",
+    )
+
+
+def _share(at: int, row: Visible) -> float:
+    return row.shares[at]
 
 
 class SourceForm(forms.Form):

@@ -164,30 +164,25 @@ def text_of(
 ) -> str:
     """The board in one of `FORMS`, with what is said of its judges and, but for CSV, of which data it is."""
     if form == "csv":
-        return _csv(board, said, reader, with_intervals=with_intervals)
+        columns = [name for name in STAT_COLUMNS if with_intervals or name not in BOUNDS]
+        rows = (
+            (line.entry.system, line.entry.retriever, name, *(cells[column] for column in columns))
+            for line in board.lines
+            for name, all_cells in (
+                *((name, stat_cells(stat)) for name, stat in stats_of(line).items()),
+                *((key_of(time.share), stat_cells(time.mean)) for time in line.times),
+                *((name, (value, *[""] * (len(STAT_COLUMNS) - 1))) for name, value in counted_of(line).items()),
+            )
+            for cells in [dict(zip(STAT_COLUMNS, all_cells, strict=True))]
+        )
+        head, cells = with_approval_column(said, ("system", "retriever", "figure", *columns), rows)
+        return "".join(csv_lines(head, cells, reader=reader))
     table, notes = _table(board), _notes(board)
     if form == "markdown":
         notes += [*(note.text for note in said), *([" ".join(origin.sentences)] if origin else [])]
         return _markdown(table, notes, with_intervals=with_intervals)
     of_people = "".join(map(latex.comment, notes))
     return tex(table, origin=origin, with_intervals=with_intervals) + of_people + as_comments(said)
-
-
-def _csv(board: Board, said: Sequence[ApprovalNote], reader: str, *, with_intervals: bool) -> str:
-    """A row for each entry and figure, with interval, n and reason; and for who the people are, by value alone."""
-    columns = [name for name in STAT_COLUMNS if with_intervals or name not in BOUNDS]
-    rows = (
-        (line.entry.system, line.entry.retriever, name, *(cells[column] for column in columns))
-        for line in board.lines
-        for name, all_cells in (
-            *((name, stat_cells(stat)) for name, stat in stats_of(line).items()),
-            *((key_of(time.share), stat_cells(time.mean)) for time in line.times),
-            *((name, (value, *[""] * (len(STAT_COLUMNS) - 1))) for name, value in counted_of(line).items()),
-        )
-        for cells in [dict(zip(STAT_COLUMNS, all_cells, strict=True))]
-    )
-    head, cells = with_approval_column(said, ("system", "retriever", "figure", *columns), rows)
-    return "".join(csv_lines(head, cells, reader=reader))
 
 
 def _markdown(table: Table, notes: Sequence[str], *, with_intervals: bool) -> str:
@@ -273,7 +268,8 @@ def leaderboard(request: HtmxHttpRequest) -> HttpResponse:
     if shown is not None and board is None:
         template = "annotation/leaderboard.html"
         return waiting_page(request, shown, {}, heading=_("Leaderboard"), template=template, region="board")
-    context: dict[str, Any] = {"form": form, "view": view, "shown": shown, "board": board, "formats": FORMAT_NAMES}
+    formats = {"csv": "CSV", "json": "JSON", "latex": "LaTeX", "markdown": "Markdown"}
+    context: dict[str, Any] = {"form": form, "view": view, "shown": shown, "board": board, "formats": formats}
     context |= {"downloads_template": "annotation/_leaderboard_files.html", "publishes": True}
     if view is not None and board is not None:
         context |= {"judge": view.judge, "unjudged": unjudged(view)}
@@ -326,7 +322,6 @@ def _origin(view: View, shown: Shown[Any]) -> Origin:
 TYPES = {"csv": CSV_TYPE, "markdown": "text/markdown; charset=utf-8"}
 FORMATS = {"csv": "csv", "json": "json", "latex": "tex", "markdown": "md"}
 """Formats of the file and the ends of their names."""
-FORMAT_NAMES = {"csv": "CSV", "json": "JSON", "latex": "LaTeX", "markdown": "Markdown"}
 
 
 def shown_board(

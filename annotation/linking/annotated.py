@@ -251,20 +251,16 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
                 self.create(row, "haystacks")
             else:
                 self.unchanged["haystacks"] += 1
-                self._load_texts(known)
+                for subtopic in known.subtopics.all():
+                    self.subtopics[known.uid, subtopic.key] = subtopic
+                for insight in Insight.objects.filter(subtopic__haystack=known).select_related("subtopic"):
+                    self.insights[insight.subtopic.uid, insight.key] = insight
+                for summary in Summary.objects.filter(haystack=known).select_related("subtopic", "system"):
+                    self._remember(summary)
             self.haystacks[key] = known or row
         return self.haystacks[key]
 
-    def _load_texts(self, haystack: Haystack) -> None:
-        for subtopic in haystack.subtopics.all():
-            self.subtopics[haystack.uid, subtopic.key] = subtopic
-        for insight in Insight.objects.filter(subtopic__haystack=haystack).select_related("subtopic"):
-            self.insights[insight.subtopic.uid, insight.key] = insight
-        for summary in Summary.objects.filter(haystack=haystack).select_related("subtopic", "system"):
-            self._remember(summary)
-
     def _known(self, row: Subtopic | Insight, kind: str) -> None:
-        """Count a row that was there, once."""
         if row.uid not in self.counted:
             self.counted.add(row.uid)
             self.unchanged[kind] += 1
@@ -350,7 +346,13 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
             latest = max((version.version for version in versions if version.name == name), default=0)
             config = {"fitted_on": sorted(self.fitted_on[name])} if name in self.fitted_on else {}
             new = published.new_judge(name, config=config, version=latest + 1, now=self.now)
-            alike = self._fitted_alike(versions, name, haystacks)
+            fitted_on, told = fitted_haystacks(versions), self.fitted_on.get(name, ())
+            names_of = {row.key: names_of_haystack(row.key, row.metadata.get("source_name")) for row in haystacks}
+            alike = [
+                judge
+                for judge in versions
+                if all((key in told) == bool(fitted_on[judge.pk] & names) for key, names in names_of.items())
+            ]
             incoming = {
                 published.place_of(summary, insight): (verdict.coverage, verdict.lines)
                 for summary, insight, verdict, _where in said
@@ -360,16 +362,6 @@ class AnnotatedSummariesPlan(LabelPlan[Sequence[BenchmarkEntry]]):
             self.judges[name] = judge
         self.verdicts[name] = {**known.get(judge.pk, {}), **self.verdicts[name]}
         return judge
-
-    def _fitted_alike(self, versions: Sequence[Judge], name: str, haystacks: Sequence[Haystack]) -> list[Judge]:
-        """The versions that were fitted to exactly those of the haystacks of which the file says so."""
-        fitted_on, told = fitted_haystacks(versions), self.fitted_on.get(name, ())
-        names_of = {row.key: names_of_haystack(row.key, row.metadata.get("source_name")) for row in haystacks}
-        return [
-            judge
-            for judge in versions
-            if all((key in told) == bool(fitted_on[judge.pk] & names) for key, names in names_of.items())
-        ]
 
 
 ANNOTATED_SUMMARIES = Format(

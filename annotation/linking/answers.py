@@ -166,7 +166,6 @@ class Links(AnswerKind[LinkingAnswer]):
         }
 
     def answer_of(self, label: CoverageLabel | None) -> LinkingAnswer:
-        """The answer in a row; the cleared one of None."""
         return LinkingAnswer(label.coverage, tuple(label.lines), label.is_unsure) if label else LinkingAnswer()
 
     def in_words(self, task: Any, answer: LinkingAnswer) -> str:
@@ -220,12 +219,10 @@ class Unlinked(AnswerKind[UnlinkedReasons]):
         return {"summary_id": task.item.summary_id, "reasons": reasons}
 
     def answer_of(self, label: UnlinkedLabel | None) -> UnlinkedReasons:
-        """The reasons in a row; none of None."""
         reasons = label.reasons if label else {}
         return UnlinkedReasons(tuple(sorted((int(line), reason) for line, reason in reasons.items())))
 
     def in_words(self, task: Any, answer: UnlinkedReasons) -> str:
-        """The reasons with the first words of their bullets."""
         words = {
             UnlinkedReason.SUBTOPIC.value: _("another subtopic"),
             UnlinkedReason.GENERAL.value: _("too general"),

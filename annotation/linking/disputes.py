@@ -20,14 +20,14 @@ from django.urls import reverse
 from annotation.adjudication.deciding import Deciding, Dispute, Option, Place, Queue, Row, Said, Words
 from annotation.adjudication.decisions import DecisionRefused, Decisions
 from annotation.coverage.collect import coverage_table, gold_of
-from annotation.coverage.rows import PEOPLE, Answer, RowFilter, RowPosition, positions, views
+from annotation.coverage.look import Answer, RowFilter, RowPosition, positions, views
 from annotation.labelling.summaries import labellable
 from annotation.linking import files
 from annotation.linking.annotated import haystacks_of
 from annotation.linking.answers import Bullet, bullets_of, linkable_numbers
 from annotation.models import CoverageAdjudication, CoverageLabel, Exposure, Study
-from annotation.results.table import Filters, LabelTable
-from annotation.studies.exposures import record_exposure
+from annotation.results.table import PEOPLE, Filters, LabelTable
+from annotation.studies.scope import record_exposure
 from benchmarks.models import Haystack, Insight, Summary, Verdict
 from benchmarks.scoring.summhay import COVERAGES, COVERED, Coverage
 
@@ -113,8 +113,6 @@ def agreed_answers(study: Study) -> dict[int, dict[int, tuple[str, tuple[int, ..
 
 
 MAX_LINES = 200
-MAX_LINE_DIGITS = 9
-TONES = {Coverage.FULL.value: "good", Coverage.PARTIAL.value: "warn"}
 
 
 def queue_of(table: LabelTable, *, between: str = "") -> list[Place]:
@@ -136,7 +134,7 @@ def queue_of(table: LabelTable, *, between: str = "") -> list[Place]:
 
 def in_words(coverage: str) -> Words:
     """A label or decision as a badge."""
-    return ((coverage, TONES.get(coverage, "")),)
+    return ((coverage, {Coverage.FULL.value: "good", Coverage.PARTIAL.value: "warn"}.get(coverage, "")),)
 
 
 class CoverageDeciding(Deciding):
@@ -276,7 +274,7 @@ def _among(bullets: Sequence[Bullet], lines: Iterable[int]) -> tuple[Bullet, ...
 def _lines(sent: QueryDict) -> list[int]:
     """The bullets that were ticked, by their number."""
     lines = sent.getlist("line")[:MAX_LINES]
-    return [int(line) for line in lines if line.isdecimal() and len(line) <= MAX_LINE_DIGITS]
+    return [int(line) for line in lines if line.isdecimal() and len(line) <= 9]
 
 
 DECIDING = CoverageDeciding()

@@ -40,7 +40,6 @@ from benchmarks.web.permissions import requires, saw_insights
 
 
 def _bullets(summary: str, lines: Sequence[int]) -> str:
-    """The lines of the summary that a label is linked to."""
     all_lines = summary.split("\n")
     return "\n".join(all_lines[line - 1] for line in lines if line <= len(all_lines))
 
@@ -104,7 +103,6 @@ def labels_of(study: Study, which: str) -> QuerySet[Any, Any]:
 def label_rows(
     study: Study, which: str = "current", labels: QuerySet[Any, Any] | None = None
 ) -> Iterator[tuple[Any, ...]]:
-    """One row for each of these labels."""
     return rows_of(study, labels_of(study, which) if labels is None else labels, COLUMNS)
 
 

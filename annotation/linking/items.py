@@ -297,8 +297,6 @@ class OwnSummary(OwnItem):
 
 
 class OwnSummaries(OwnSet):
-    """Summaries about one query."""
-
     query: Text
     item: Annotated[list[OwnSummary], Field(min_length=1, max_length=MOST), Expected(f"1 to {MOST} examples")]
 

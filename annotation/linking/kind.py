@@ -13,10 +13,9 @@ from django.utils.translation import gettext, gettext_lazy, ngettext_lazy
 from annotation.adjudication.decisions import PAGE
 from annotation.approvals import pages as approvals
 from annotation.coverage.results import RESULTS
-from annotation.kinds import SUMMARIES, Words, register, results_tab
+from annotation.kinds import Words, register, results_tab
 from annotation.labelling import summaries
-from annotation.labelling.kind import LabelWork
-from annotation.labelling.summary_forms import add_from, choice_of, create_from
+from annotation.labelling.summary_forms import OfSummaries
 from annotation.labelling.task_page import Key, QuestionText
 from annotation.labelling.views import barred
 from annotation.linking import annotated, items
@@ -37,24 +36,21 @@ from annotation.linking.pages import (
     MoreSummariesForm,
     checks_in,
     checks_in_order,
-    checks_of,
     page_of,
 )
 from annotation.models import Exposure, LabelTask, LinkingPlan, Study
 from annotation.studies.amounts import counted, went
-from annotation.studies.forms import TrialSettingsForm
 from annotation.studies.guidelines import wording
-from annotation.studies.recipes import Recipe
+from annotation.studies.kind import Recipe
 
 
-class Linking(LabelWork):
+class Linking(OfSummaries):
     """How far summaries cover insights, and in which bullets."""
 
     value = Study.Kind.LINKING
     label = "coverage linking"
     beside_systems = "coverage"
     is_of_coverage = True
-    judged = SUMMARIES
     new_title = "New linking study"
     intro = (
         "Annotators decide how fully a summary covers each insight, and in which bullet. They do not see "
@@ -76,17 +72,9 @@ class Linking(LabelWork):
     )
     plan = LinkingPlan
     new_form = LinkingStudyForm
-    settings_form = TrialSettingsForm
     items_form = MoreSummariesForm
     people_template = "annotation/linking_more.html"
-    short = ngettext_lazy(
-        "%(n)d summary has fewer people than planned.", "%(n)d summaries have fewer people than planned.", "n"
-    )
     short_help = "Nobody gets a summary of their own, or one on a haystack that they still have to write on."
-    about_rows = summaries.ABOUT_ROWS
-    about = staticmethod(summaries.about)
-    about_label = gettext_lazy("Summary")
-    grouped = ("summary", "summaries")
     label_columns = tuple(COLUMNS)
     labels = staticmethod(labels_of)
     label_rows = staticmethod(label_rows)
@@ -156,21 +144,17 @@ class Linking(LabelWork):
     trial = TRIAL
     dealing = staticmethod(items.dealing)
     assign = staticmethod(items.deal)
-    checks = staticmethod(checks_of)
     checks_in_order = staticmethod(checks_in_order)
     overview = staticmethod(page_of)
 
-    def create(self, *, form: Any, by: Any, now: datetime) -> Study:
-        """Take the summaries and deal them, with training and gold items where they are asked for."""
-        return create_from(items.create_study, form=form, by=by, now=now, checks=form.checks())
+    create_study = staticmethod(items.create_study)
+    add_summaries = staticmethod(summaries.add_summaries)
 
-    def demo_study(self, plan: dict[str, Any], **values: Any) -> Study:
-        dataset, n, seed = values.pop("dataset"), values.pop("n"), values.pop("seed")
-        drawn = summaries.drawn(dataset, n, seed=seed, user=values["by"])
-        return items.create_study(plan=LinkingPlan(**plan), summaries=drawn, **values)
+    def create(self, *, form: Any, by: Any, now: datetime, **more: Any) -> Study:
+        return super().create(form=form, by=by, now=now, checks=form.checks(), **more)
 
     def initial_of(self, study: Study, user: Any) -> dict[str, Any]:
-        return super().initial_of(study, user) | checks_in(study) | choice_of(study, user=user)
+        return super().initial_of(study, user) | checks_in(study)
 
     @transaction.atomic
     def add_items(self, *, form: Any, study: Study, by: Any, now: datetime) -> int:
@@ -178,7 +162,7 @@ class Linking(LabelWork):
         if form.takes_checks:
             LinkingPlan.objects.filter(study=study).update(pass_mark=form.pass_share())
             items.add_checks(study, form.checks(), now=now)
-        return add_from(summaries.add_summaries, form=form, study=study, by=by, now=now)
+        return super().add_items(form=form, study=study, by=by, now=now)
 
     def work_in_words(self, study: Study) -> str:
         plan = getattr(study, "linking_plan", None)

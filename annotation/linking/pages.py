@@ -12,7 +12,6 @@ from typing import Any, ClassVar
 from django import forms
 from django.db.models import Exists, OuterRef
 
-from annotation.labelling.summaries import ABOUT_ROWS, about
 from annotation.labelling.summary_forms import Count, SummariesForm
 from annotation.linking.files import unlinked_of
 from annotation.linking.items import Checks
@@ -41,7 +40,6 @@ from annotation.studies.overview import (
     order_fact,
     people_of,
     progress_columns,
-    remarks_of,
     share_columns,
     shares_of,
     time_column,
@@ -105,7 +103,6 @@ class ChecksForm(SummariesForm):
         return (data["checks_source"], n_training, n_gold) if n_training or n_gold else None
 
     def pass_share(self) -> Decimal | None:
-        """The pass mark as a share."""
         percent: Decimal | None = self.cleaned_data["pass_mark"]
         return None if percent is None else percent / 100
 
@@ -124,13 +121,10 @@ class MoreSummariesForm(ChecksForm):
                 del self.fields[name]
 
     def sizes(self, count: Count) -> Sizes:
-        """An answer for each insight."""
         return replace(super().sizes(count), n_labels=round(count.n * count.n_insights))
 
 
 class LinkingStudyForm(TrialFields, NewStudyForm, ChecksForm, PlanForm):
-    """All settings of a new linking study."""
-
     FIRST = ("annotators", "people_per_item", "overlap", "overlap_unit")
     SAID: ClassVar[Mapping[str, tuple[str, str]]] = {
         **TrialFields.SAID,
@@ -261,12 +255,7 @@ def overview_of(study: Study) -> Overview:
     if not counts["n_items"]:
         # Labels were imported: nobody was given a task, and the summaries are those that have a label.
         counts["n_items"] = study.coveragelabels.order_by().values("summary").distinct().count()
-    return Overview(people=people, **counts, remarks=remarks_of(study, *ABOUT_ROWS))
-
-
-def checks_of(study: Study) -> dict[int, tuple[int, int]]:
-    """Per annotator how many gold questions were answered, and how many with the agreed coverage. Two queries."""
-    return {person: (len(each), sum(each)) for person, each in checks_in_order(study).items()}
+    return Overview(people=people, **counts)
 
 
 def checks_in_order(study: Study, labels: Iterable[Any] | None = None) -> dict[int, list[bool]]:
@@ -305,7 +294,6 @@ def _unlinked_table(people: Sequence[PersonRow]) -> Table:
 
 
 def page_of(study: Study, now: datetime) -> OverviewPage:
-    """The overview as a page shows it."""
     overview = overview_of(study)
     plan: LinkingPlan | None = getattr(study, "linking_plan", None)
     everyone = f"{overview.n_overlap} for everyone" if overview.n_overlap else ""
@@ -334,8 +322,6 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
         cards=[Card("Summaries", overview.n_items, everyone), done, Card("Labels", overview.n_labels), *costs],
         tables=tables,
         facts=_facts(plan, overview) if plan else (),
-        remarks=[about(task) for task in overview.remarks],
-        subject="Summary",
     )
 
 

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from annotation.models.adjudication import CoverageAdjudication
-from annotation.models.approvals import JudgeApproval
-from annotation.models.labels import CoverageLabel, ExternalLabel, ExternalVerdict, UnlinkedLabel, UnlinkedReason
-from annotation.models.publications import Publication
-from annotation.models.rating import RatingLabel, RatingPlan
+from annotation.models.answers import CoverageAdjudication
+from annotation.models.labels import (
+    CoverageLabel,
+    ExternalLabel,
+    ExternalVerdict,
+    RatingLabel,
+    RatingPlan,
+    UnlinkedLabel,
+    UnlinkedReason,
+)
 from annotation.models.recruitment import (
     AllowedId,
     JoinedFrom,
     Participant,
     Recruitment,
     RecruitmentLink,
+    Removal,
+    RemovedWork,
     TurnedAway,
 )
-from annotation.models.removals import Removal, RemovedWork
-from annotation.models.results import CopyCheck, GrowthCheck
+from annotation.models.results import CopyCheck, GrowthCheck, JudgeApproval, Publication
 from annotation.models.sessions import (
     ActivePeriod,
     ClockCredit,
@@ -53,14 +59,16 @@ from annotation.models.tasks import (
     TrialAnswer,
     TrialExamples,
 )
-from annotation.models.validation import EntailmentLabel, ValidationPlan, WhyNot
 from annotation.models.verification import (
     DatasetVersion,
+    EntailmentLabel,
     PointAdjudication,
     PointLabel,
     SpotCheck,
     SpotCheckMark,
+    ValidationPlan,
     VerificationPlan,
+    WhyNot,
 )
 from benchmarks.states import Grounded, Keyness
 

@@ -122,7 +122,6 @@ class Session(models.Model):
 
     @property
     def clock_state(self) -> clock.ClockState:
-        """Its clock, as `annotation.clock` wants it."""
         return clock.ClockState(
             limit_ms=self.limit_ms,
             mark_every_ms=self.mark_every_ms,

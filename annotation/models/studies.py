@@ -315,7 +315,6 @@ class Membership(models.Model):
 
     @property
     def pseudonym(self) -> str:
-        """The name in exports."""
         return f"annotator{self.number}"
 
 
@@ -377,7 +376,6 @@ class Assignment(models.Model):
 
     @property
     def haystack(self) -> Haystack:
-        """The haystack whose documents are shown."""
         return self.subtopic.haystack
 
 

@@ -147,19 +147,15 @@ def _with_tasks(studies: QuerySet[Study]) -> list[tuple[Annotator, list[Open]]]:
         .select_related("user")
         .order_by("pk")
     )
-    _count_mails_by_address(people)
-    tasks = open_tasks(people)
-    return [(person, tasks.get(person.pk, [])) for person in people]
-
-
-def _count_mails_by_address(people: list[Annotator]) -> None:
-    """Take a mail to any account of an address for one to all of its accounts; one query."""
+    # A mail to any account of an address counts for all of its accounts; one query.
     addresses = {person.user.email.lower() for person in people if person.user and person.user.email}
     rows = Annotator.objects.annotate(address=Lower("user__email")).filter(address__in=addresses).order_by()
     last = dict(rows.values_list("address").annotate(last=Max("reminded_at")))
     for person in people:
         if person.user and person.user.email:
             person.reminded_at = last.get(person.user.email.lower(), person.reminded_at)
+    tasks = open_tasks(people)
+    return [(person, tasks.get(person.pk, [])) for person in people]
 
 
 def members_to_remind(study: Study, *, now: datetime) -> tuple[list[tuple[Annotator, list[Open]]], dict[Why, int]]:

@@ -168,8 +168,6 @@ class SummaryItem(ItemPart):
 
 
 class RatingWork(Archived):
-    """`work.json` of a rating study."""
-
     items: Annotated[list[SummaryItem], Expected("a list of items")]
     plan: PeoplePerItem
     tasks: Tasks

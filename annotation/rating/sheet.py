@@ -48,13 +48,12 @@ from benchmarks.scoring.likert import ALPHA, DIFFERENCE, HIGHEST, LOWEST, MEAN, 
 from benchmarks.scoring.stat import Stat
 from benchmarks.web.charts import Chart
 
-BY_ASPECT = "ratings have a share of equal ones for each aspect; see the results"
-
 
 class RatingResults(StudyResults[OfStudy, Results]):
     """Ratings of people and judges."""
 
     computation = RATING
+    as_json = staticmethod(as_json)
     published = published_agreement(
         "Randolph's κ of overall ratings",
         "at the widest, as if every other pair of people agreed: nothing is published",
@@ -69,16 +68,13 @@ class RatingResults(StudyResults[OfStudy, Results]):
     def judged(self, study: Study, options: OfStudy, figures: Results) -> Judged:
         return Judged(others=figures.judges)
 
-    def as_json(self, figures: Results) -> object:
-        return as_json(figures)
-
     def headline(self, figures: Results) -> Headline:
         """How many summaries were rated, and how far people agree on the mean over aspects."""
         return Headline(
             n_items=figures.report.n_rated,
             n_people=len(figures.people),
             n_judges=len(figures.judges),
-            percent=Stat.undefined(BY_ASPECT),
+            percent=Stat.undefined("ratings have a share of equal ones for each aspect; see the results"),
             corrected=_mean(figures).people.stats[ALPHA],
             coefficient="Krippendorff α of the mean rating",
             counted=ngettext("%(n)d summary", "%(n)d summaries", figures.report.n_rated)
@@ -127,7 +123,11 @@ def sheet(results: Results) -> Sheet:
         Section(measured.measure, capfirst(name_of(measured.measure)), (_raters(measured),))
         for measured in results.report.measures
     )
-    words = _systems_in_words(results)
+    # Names of systems on pages: the summarizer and which documents it was shown, or people.
+    parts = {item.system: item.system.rpartition(" · ") for item in results.items if item.system != PEOPLE}
+    names = names_of({setting for _system, _dot, setting in parts.values()})
+    words = {key: f"{system} · {names[setting]}" for key, (system, _dot, setting) in parts.items()}
+    words[PEOPLE] = "people"
     systems = Section(
         "systems",
         "Mean ratings by system",
@@ -153,7 +153,6 @@ def sheet(results: Results) -> Sheet:
 
 
 def _mean_first(results: Results) -> list[MeasureRows]:
-    """The mean rating, then each aspect."""
     return sorted(results.report.measures, key=lambda rows: rows.measure != MEAN)
 
 
@@ -258,14 +257,6 @@ def _raters(ratings: MeasureRows) -> Table:
     judges = (stat_row(row.name, stats=row.stats, n=row.n_items) for row in ratings.judges)
     title = capfirst(name_of(ratings.measure))
     return Table(f"raters-{ratings.measure}", title, (Name("rater", "Rater"),), measures, (among, *judges))
-
-
-def _systems_in_words(results: Results) -> dict[str, str]:
-    """Name of each system on pages: its summarizer and which documents it was shown, or people."""
-    parts = {item.system: item.system.rpartition(" · ") for item in results.items if item.system != PEOPLE}
-    names = names_of({setting for _system, _dot, setting in parts.values()})
-    words = {key: f"{system} · {names[setting]}" for key, (system, _dot, setting) in parts.items()}
-    return words | {PEOPLE: "people"}
 
 
 def _systems(results: Results, words: Mapping[str, str]) -> Iterable[Part]:

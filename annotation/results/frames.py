@@ -98,7 +98,11 @@ def frame_of(
         if said not in code_of:
             raise UnknownLabel(f"{people[who].pseudonym}: “{said}” is none of {', '.join(names.values())}")
         codes[places[key], columns[who]], versions[places[key], columns[who]] = code_of[said], version
-    n_invalid = _put_judges(codes, judges, judged, code_of, first=len(people))
+    columns_of_judges = {pk: column for column, pk in enumerate(judges, len(people))}
+    n_invalid = dict.fromkeys(judges, 0)
+    for judge, place, said in judged:
+        codes[place, columns_of_judges[judge]] = code = code_of.get(said, MISSING)
+        n_invalid[judge] += code == MISSING
     clusters, n_clusters = _numbered(cluster_of.values())
     none = np.full(len(places), -1, dtype=np.int64)
     return LabelTable(
@@ -116,7 +120,7 @@ def frame_of(
         insights=none,
         summaries=(),
         items=tuple(" · ".join(map(str, key)) for key in places),
-        n_invalid=n_invalid,
+        n_invalid=tuple(n_invalid.values()),
     ).in_order_of_content()
 
 
@@ -129,23 +133,6 @@ def _read(
         (who, said, version or 0, tuple(keys[: len(item)]), tuple(keys[len(item) :]))
         for who, said, version, *keys in rows
     ]
-
-
-def _put_judges(
-    codes: Ints,
-    judges: Iterable[int],
-    judged: Iterable[tuple[int, int, Any]],
-    code_of: Mapping[Any, int],
-    *,
-    first: int,
-) -> tuple[int, ...]:
-    """Put what judges said into their columns, from the `first` on; how many answers of each were not usable."""
-    columns = {pk: first + column for column, pk in enumerate(judges)}
-    n_invalid = dict.fromkeys(columns, 0)
-    for judge, place, said in judged:
-        codes[place, columns[judge]] = code = code_of.get(said, MISSING)
-        n_invalid[judge] += code == MISSING
-    return tuple(n_invalid.values())
 
 
 def _people(study: Study, keys: set[int]) -> dict[int, Rater]:

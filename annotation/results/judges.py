@@ -46,7 +46,9 @@ def reference_columns(table: LabelTable, reference: str) -> tuple[list[Column], 
         chosen, n_ties = majority(table, range(table.n_people))
         return [chosen], f"the label most annotators gave; {n_ties} ties left out", n_ties
     if reference == ADJUDICATED:
-        decided = _adjudicated(table)
+        if table.gold_codes is None or table.gold_links is None or not (table.gold_codes >= 0).any():
+            raise UnknownReference("Nothing is adjudicated among these labels yet.")
+        decided = Column(table.gold_codes, table.gold_links, table.gold_links.astype(bool))
         n = int((decided.codes >= 0).sum())
         return [decided], f"the adjudicated label, which {n} of {len(table.codes)} items have", 0
     for person, column in zip(table.people, columns, strict=True):
@@ -54,13 +56,6 @@ def reference_columns(table: LabelTable, reference: str) -> tuple[list[Column], 
             return [column], f"annotator {person.name}", 0
     known = ", ".join([MEAN, MAJORITY, ADJUDICATED, *(person.name for person in table.people)])
     raise UnknownReference(f"There is no reference “{reference}” here; use one of: {known}.")
-
-
-def _adjudicated(table: LabelTable) -> Column:
-    """Decisions of researchers, where there are any."""
-    if table.gold_codes is None or table.gold_links is None or not (table.gold_codes >= 0).any():
-        raise UnknownReference("Nothing is adjudicated among these labels yet.")
-    return Column(table.gold_codes, table.gold_links, table.gold_links.astype(bool))
 
 
 def majority(table: LabelTable, people: Sequence[int]) -> tuple[Column, int]:
@@ -103,7 +98,6 @@ class Reference:
         return batch, pairs, estimates | self._on_expected(batch, index, verdicts)
 
     def on_items(self, index: int, of_items: Any, names: Sequence[str]) -> dict[str, Estimate]:
-        """Some figures of a judge on some items only."""
         part = only_items(self.table.column_of_judge(index), of_items)
         batch, pairs = self._pairs(part, rules=("linking",))
         estimates = estimates_of(batch, pairs, self.figures, names=names, people=self.people)
@@ -232,7 +226,6 @@ class JudgeRow:
     colour: int = 0
 
     def stat(self, name: str) -> Stat | None:
-        """A figure by name, None where this row has none."""
         return self.stats.get(name)
 
 
@@ -303,7 +296,10 @@ def judge_report(
             if among and reference in {MEAN, MAJORITY}:
                 to_people = against_people(against, estimates, among, by_majority=by_majority)
             elif among:
-                to_people = no_difference_to_people(against, estimates)
+                to_people = tuple(
+                    Difference(judge.name, "people", {name: OTHER_REFERENCE for name in COMPARED if name in stats})
+                    for judge, stats in zip(against.table.judges, estimates, strict=True)
+                )
     return JudgeReport(
         reference=reference,
         reference_note=note,
@@ -323,7 +319,6 @@ def judge_report(
 def _row(
     against: Reference, index: int, batch: Batch, pairs: Sequence[Blocks], estimates: Mapping[str, Estimate]
 ) -> JudgeRow:
-    """A judge with its figures."""
     table, judge = against.table, against.table.judges[index]
     n_insights = int(((table.column_of_judge(index).codes != MISSING) & against.covered).sum())
     return JudgeRow(
@@ -360,14 +355,10 @@ def _ceiling(table: LabelTable, among: AmongPeople) -> tuple[JudgeRow, Stat | No
         confusion=confusion_of(among.batch, among.pairs[::each_twice], table.categories),
         cost=Stat.undefined("paid time of labelling is not part of these labels"),
     )
-    highest = _square_root(among.found["pearson"]).stat(n_items=row.stats["pearson"].n_items)
-    return row, None if among.is_against_rest else highest
-
-
-def _square_root(correlation: Estimate) -> Estimate:
-    """The square root of a correlation, 0 where it is negative."""
+    # The square root of a correlation, 0 where it is negative.
+    correlation = among.found["pearson"]
     without = correlation.left_out
-    return Estimate(
+    highest = Estimate(
         figure=Figure(
             "square root of people's correlation with each other", np.sqrt, correlation.figure.reason, SHARE
         ),
@@ -377,7 +368,8 @@ def _square_root(correlation: Estimate) -> Estimate:
         resampling=correlation.resampling,
         n_people=correlation.n_people,
         left_out=None if without is None else lambda: without().mapped(lambda r: np.sqrt(np.clip(r, 0, None))),
-    )
+    ).stat(n_items=row.stats["pearson"].n_items)
+    return row, None if among.is_against_rest else highest
 
 
 def _cost(judge: Rater, n_insights: int) -> Stat:
@@ -480,14 +472,6 @@ def against_people(
         stats = _minus(estimates_of_judge, theirs, n_items=int((common & covered).sum()))
         differences.append(Difference(judge.name, "people", stats))
     return tuple(differences)
-
-
-def no_difference_to_people(reference: Reference, estimates: Sequence[Estimates]) -> tuple[Difference, ...]:
-    """Sentence in place of `against_people` where judges meet one person or what was decided."""
-    return tuple(
-        Difference(judge.name, "people", {name: OTHER_REFERENCE for name in COMPARED if name in stats})
-        for judge, stats in zip(reference.table.judges, estimates, strict=True)
-    )
 
 
 def _judged(table: LabelTable, index: int) -> Any:

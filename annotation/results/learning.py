@@ -33,7 +33,6 @@ class Right:
 
     @property
     def share(self) -> float:
-        """From 0 to 1."""
         return self.n_right / self.n
 
 
@@ -55,7 +54,6 @@ class Learning:
 
 
 def right_of(n_right: int, n: int) -> Right:
-    """A share with its interval."""
     low, high = wilson_ends(n_right / n, n)
     return Right(n_right, n, low, high)
 

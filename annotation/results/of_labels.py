@@ -197,24 +197,6 @@ def _choices(question: QuestionFigures, key: str, title: str) -> Table:
     )
 
 
-def as_json(figures: LabelFigures) -> dict[str, Any]:
-    """Plain values by question, and how each person worked."""
-    return {
-        "questions": {
-            question.key: {
-                "people": question.people and among.as_json(question.people),
-                "judges": [] if question.judges is None else judging.as_json(question.judges),
-                "given": {name: dict(counts) for name, counts in question.given.items()},
-            }
-            for question in figures.questions
-        },
-        "annotators": [
-            {"annotator": worker.name, "n_done": worker.n_done, **_speed_json(worker.speed)}
-            for worker in figures.workers
-        ],
-    }
-
-
 def _speed_json(speed: Speed | None) -> dict[str, Any]:
     return {
         "median_seconds": speed and speed.median_seconds,
@@ -269,7 +251,6 @@ class LabelResults(StudyResults[OfStudy, LabelFigures]):
         return LABELS
 
     def labels(self, study: Study) -> Mapping[str, LabelTable]:
-        """The labels of each question."""
         if self._labels is not None:
             return self._labels(study)
         return {
@@ -287,7 +268,6 @@ class LabelResults(StudyResults[OfStudy, LabelFigures]):
         }
 
     def facts_of(self, study: Study) -> object:
-        """All that the labels depend on."""
         if self._facts is not None:
             return self._facts(study)
         of_people = [
@@ -303,8 +283,22 @@ class LabelResults(StudyResults[OfStudy, LabelFigures]):
     def sheet(self, study: Study, figures: LabelFigures, query: QueryDict) -> Sheet:
         return sheet(figures, self.titles)
 
-    def as_json(self, figures: LabelFigures) -> Any:
-        return as_json(figures)
+    def as_json(self, figures: LabelFigures) -> dict[str, Any]:
+        """Plain values by question, and how each person worked."""
+        return {
+            "questions": {
+                question.key: {
+                    "people": question.people and among.as_json(question.people),
+                    "judges": [] if question.judges is None else judging.as_json(question.judges),
+                    "given": {name: dict(counts) for name, counts in question.given.items()},
+                }
+                for question in figures.questions
+            },
+            "annotators": [
+                {"annotator": worker.name, "n_done": worker.n_done, **_speed_json(worker.speed)}
+                for worker in figures.workers
+            ],
+        }
 
     def plannable(self, study: Study) -> Sequence[Plannable]:
         return [
@@ -313,7 +307,6 @@ class LabelResults(StudyResults[OfStudy, LabelFigures]):
         ]
 
     def headline(self, figures: LabelFigures) -> Headline:
-        """The figures of the first question that has labels."""
         question = _first(figures)
         if question is None or question.people is None:
             return Headline(0, 0, None)

@@ -22,7 +22,7 @@ from benchmarks.scoring.agreement import (
     randolph_kappa,
 )
 from benchmarks.scoring.components import about_these
-from benchmarks.scoring.formulas import Figure, Rate
+from benchmarks.scoring.formulas import Rate
 from benchmarks.scoring.intervals import Batch
 from benchmarks.scoring.pairs import CONSTANT, Blocks, add_pair, estimates_of, pair_figures, stats_of
 from benchmarks.scoring.ratings import MISSING
@@ -30,8 +30,6 @@ from benchmarks.scoring.stat import Stat, stat_json
 from benchmarks.scoring.sums import DEFAULT, People, Resampling, people_of, shared_draws
 
 PAIR_NAMES = ("exact_agreement", "randolph_kappa", "cohen_kappa", "pearson")
-PAIR_STATS = ("percent", "randolph", "cohen", "pearson", "linking")
-CARDS = ("percent", "randolph", "fleiss", "alpha_nominal", "alpha_ordinal", "ac1")
 NO_PAIR = "no item was labelled by two"
 MAX_PAIRS = 66
 """Pairs of people whose figures are drawn: those of twelve; more would be a table nobody reads."""
@@ -83,7 +81,7 @@ def agreement(table: LabelTable, *, resampling: Resampling | None = DEFAULT, pub
         "ac1": gwet_ac1,
     }
     with shared_draws():
-        cards = {name: measures[name](ratings, resampling=resampling) for name in CARDS}
+        cards = {name: measure(ratings, resampling=resampling) for name, measure in measures.items()}
         pairs, correlation, linking, too_many = _pairs(table, names, resampling)
         without: dict[str, dict[str, Stat]] = {}
         for card in ("percent", "randolph", "alpha_ordinal"):
@@ -127,14 +125,7 @@ def _pairs(
         stats = stats_of(batch, [blocks], estimates_of(batch, [blocks], figures, names=PAIR_NAMES))
         rows.append(PairRow(*pair, blocks.n_items, *(stats[name] for name in (*PAIR_NAMES, "linking"))))
     pairs = list(blocks_of.values())
-    correlation = _correlation(batch, pairs, figures, people, table.n_people)
-    return tuple(rows), correlation, _linking(table, batch, pairs, people), len(chosen) > MAX_PAIRS
-
-
-def _correlation(
-    batch: Batch, pairs: Sequence[Blocks], figures: Mapping[str, Figure], people: People | None, n_people: int
-) -> Stat:
-    """Mean Pearson over pairs of people (Table 1)."""
+    # Mean Pearson over pairs of people (Table 1).
     figure = replace(
         figures["pearson"],
         method="mean Pearson over pairs of people",
@@ -143,7 +134,8 @@ def _correlation(
     n_items = max((blocks.n_items for blocks in pairs), default=0)
     estimate = batch.estimate(figure, [blocks.cells for blocks in pairs], people=people)
     stat = estimate.stat(n_items=n_items, n_pairs=len(pairs))
-    return stat if people is not None else about_these(stat, n_people, "annotators")
+    correlation = stat if people is not None else about_these(stat, table.n_people, "annotators")
+    return tuple(rows), correlation, _linking(table, batch, pairs, people), len(chosen) > MAX_PAIRS
 
 
 def _linking(table: LabelTable, batch: Batch, pairs: Sequence[Blocks], people: People | None) -> Stat:
@@ -178,7 +170,9 @@ def as_json(agreement: Agreement) -> dict[str, Any]:
                 "a": pair.a,
                 "b": pair.b,
                 "n": pair.n,
-                **stat_json({name: getattr(pair, name) for name in PAIR_STATS}),
+                **stat_json(
+                    {name: getattr(pair, name) for name in ("percent", "randolph", "cohen", "pearson", "linking")}
+                ),
             }
             for pair in agreement.pairs
         ],

@@ -62,7 +62,6 @@ RESULTS = PlanResults()
 
 
 def sheet(plan: Plan) -> Sheet:
-    """A section for each headline."""
     costs = (_costs(plan.spent),) if any(spent.n_answers or spent.n_tasks for spent in plan.spent) else ()
     if not any(planned.designs for planned in plan.planned):
         none = ("There are too few labels to plan by. Figures appear here once two people have labelled the same "

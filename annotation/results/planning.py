@@ -130,8 +130,6 @@ def mean_of(key: str, title: str, unit: str, cells: Sequence[Cell]) -> Plannable
     return Plannable(key, title, unit, stat, variances if is_known else None, is_points=True)
 
 
-MORE_ITEMS = (1.0, 1.5, 2.0, 3.0, 5.0)
-MORE_PEOPLE = (0, 2, 5)
 TARGETS = (0.05, 0.1)
 """Half widths that one asks for."""
 
@@ -152,7 +150,6 @@ class Work:
 
     @property
     def per_cluster(self) -> float:
-        """Done tasks for each cluster."""
         return self.n_done / self.n_clusters if self.n_clusters else 0.0
 
     @property
@@ -167,7 +164,6 @@ class Work:
         return n_more * self.ms_each / MS_PER_HOUR
 
     def cost(self, hours: float) -> Decimal:
-        """Cost of so many hours."""
         return pay(round(hours * MS_PER_HOUR), self.rate)
 
 
@@ -213,8 +209,8 @@ def plan_of(headline: Plannable, work: Work) -> Planned:
     known = headline.variances
     if known is None:
         return Planned(headline, (), ())
-    people = [known.n_people + more for more in (MORE_PEOPLE if known.people is not None else (0,))]
-    items = sorted({max(2, ceil(known.n_items * more)) for more in MORE_ITEMS})
+    people = [known.n_people + more for more in ((0, 2, 5) if known.people is not None else (0,))]
+    items = sorted({max(2, ceil(known.n_items * more)) for more in (1.0, 1.5, 2.0, 3.0, 5.0)})
     made = widths(known, [(n_people, n_items) for n_people in people for n_items in items])
     designs = []
     for width in made:
@@ -231,13 +227,16 @@ def plan_of(headline: Plannable, work: Work) -> Planned:
 # Of a study
 
 
-def work_so_far(study: Study, n_clusters: int) -> Work:
-    """Sum up the work of people in a study so far. One query."""
+def _compute(options: OfStudy) -> Plan:
+    study = study_or_gone(options.study)
+    results: Any = kind_named(study.kind).results_of(study)
+    headlines = results.plannable(study) if results is not None else ()
+    n_clusters = max((headline.variances.n_items for headline in headlines if headline.variances), default=0)
     done = kind_named(study.kind).worked(study)
     totals = done.rows.filter(done.is_done).aggregate(
         n=Count("pk"), people=Count("annotator", distinct=True), active=Sum(done.time)
     )
-    return Work(
+    work = Work(
         n_people=totals["people"],
         n_clusters=n_clusters,
         n_done=totals["n"],
@@ -245,14 +244,6 @@ def work_so_far(study: Study, n_clusters: int) -> Work:
         rate=study.hourly_rate,
         currency=study.currency,
     )
-
-
-def _compute(options: OfStudy) -> Plan:
-    study = study_or_gone(options.study)
-    results: Any = kind_named(study.kind).results_of(study)
-    headlines = results.plannable(study) if results is not None else ()
-    n_clusters = max((headline.variances.n_items for headline in headlines if headline.variances), default=0)
-    work = work_so_far(study, n_clusters)
     answers = results.model_answers(study) if results is not None else ()
     return Plan(tuple(plan_of(headline, work) for headline in headlines), work, spent_on(study, answers))
 
@@ -327,8 +318,13 @@ def outlook(
 
 
 def _prior(measured: Measured, plans: Mapping[Study, Shown[Plan]], *, published: Published | None) -> Prior | None:
-    if (best := _best_study(plans)) is not None:
-        study, headline, known = best
+    headlines = []  # as last computed; what stands on most is taken
+    for study, result in plans.items():
+        first = next(iter(result.figures.planned), None) if result.figures is not None else None
+        if first is not None and first.headline.variances is not None:
+            headlines.append((study, first.headline, first.headline.variances))
+    if headlines:
+        study, headline, known = max(headlines, key=lambda each: each[2].n_items)
         said = {"name": study.name, "n": known.n_items, "unit": headline.unit, "people": known.n_people}
         source = "by the labels of “%(name)s” (%(people)d people, %(n)d %(unit)s)" % said
         variances = resized(known, before=headline.size, size=measured.size)
@@ -337,13 +333,3 @@ def _prior(measured: Measured, plans: Mapping[Study, Shown[Plan]], *, published:
         return None
     title, source = str(published.title), str(published.source)
     return Prior(title, source, published.of(measured.size), published.is_points)
-
-
-def _best_study(plans: Mapping[Study, Shown[Plan]]) -> tuple[Study, Plannable, Variances] | None:
-    """The study whose headline stands on most; as last computed."""
-    known = []
-    for study, result in plans.items():
-        first = next(iter(result.figures.planned), None) if result.figures is not None else None
-        if first is not None and first.headline.variances is not None:
-            known.append((study, first.headline, first.headline.variances))
-    return max(known, key=lambda each: each[2].n_items, default=None)

@@ -46,7 +46,6 @@ class Report:
         return figures if self.as_json is None else self.as_json(figures)
 
     def console(self, figures: Any) -> list[str]:
-        """The figures as lines."""
         if self.sheet is not None:
             return as_lines(self.sheet(figures))
         return [] if self.lines is None else self.lines(figures)
@@ -58,7 +57,6 @@ def as_lines(sheet: Sheet, *, with_intervals: bool = True) -> list[str]:
 
 
 def number(value: float | None) -> str:
-    """A figure for a console."""
     return "—" if value is None else f"{value:.3f}"
 
 

@@ -50,7 +50,6 @@ class RowLinks:
     keys: Mapping[str, str]
 
     def to(self, people: Sequence[str] = (), **chosen: str) -> str:
-        """The rows of some people and of some choices."""
         query = self.query.copy()
         if people:
             query.setlist("annotator", [self.keys[name] for name in people if name in self.keys])
@@ -155,7 +154,6 @@ def stand_out(people: Agreement) -> dict[str, float]:
 
 
 def notable(people: Agreement) -> tuple[str, ...]:
-    """The same in words."""
     return tuple(f"{name} (κ {value:.2f} without them)" for name, value in stand_out(people).items())
 
 

@@ -19,12 +19,7 @@ from benchmarks.scoring.stat import Stat
 
 DOLLARS = "USD"
 """What models are priced in."""
-FREE = frozenset({Judge.Kind.LEXICAL.value, Judge.Kind.SEARCH.value})
-"""Judges that run here and ask nobody."""
 UNPAID, NOTHING_YET = "nobody is paid", "nothing is finished yet"
-UNTIMED = "no working time is known of these labels"
-UNRECORDED = "no call of it is on record"
-OF_MEMBERS = "it asks nothing itself; see what its members cost"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +49,6 @@ class Spent:
     """The key of a judge, empty for people and for models that write."""
 
     def each(self, n: int | None) -> Stat:
-        """The cost of one of n."""
         if self.total.value is None or not n:
             return Stat.undefined(self.total.undefined_reason or NOTHING_YET)
         return Stat(self.total.value / n, n_items=n)
@@ -82,7 +76,9 @@ def _of_people(study: Study) -> Spent:
     answers = getattr(kind, "answers", None)
     n_answers = None if answers is None else answers.model.objects.filter(study=study).for_figures().count()
     if n_answers and not times:
-        return Spent("", True, Stat.undefined(UNTIMED), study.currency, 0, n_answers)
+        return Spent(
+            "", True, Stat.undefined("no working time is known of these labels"), study.currency, 0, n_answers
+        )
     if not study.hourly_rate:
         total = Stat.undefined(UNPAID)
     elif not done["n"]:
@@ -127,14 +123,14 @@ def _of_models(answers: Answers) -> list[Spent]:
 
 
 def _cost(rows: QuerySet[Any, Any], kind: str, published: Decimal | None, calls: Sequence[int | None]) -> Stat:
-    if kind in FREE:
+    if kind in {Judge.Kind.LEXICAL, Judge.Kind.SEARCH}:  # they run here and ask nobody
         return Stat(0.0, n_items=len(calls))
     if kind == Judge.Kind.JURY:
-        return Stat.undefined(OF_MEMBERS)
+        return Stat.undefined("it asks nothing itself; see what its members cost")
     if published is not None:
         return Stat(float(published), n_items=len(calls))
     if not any(calls):
-        return Stat.undefined(UNRECORDED)
+        return Stat.undefined("no call of it is on record")
     if n := sum(call is None for call in calls):
         return Stat.undefined(f"{n} answers have no call on record")
     spent = cost_of(JudgeCall.objects.filter(pk__in=rows.order_by().values("call")))

@@ -74,7 +74,7 @@ class StudyResults(ABC, Generic[O, F]):
         return shown, replace(self.sheet(study, shown.figures, query), judged=judged)
 
     @abstractmethod
-    def as_json(self, figures: F) -> Any:
+    def as_json(self, figures: F, /) -> Any:
         """The figures as `figures.json` and `manage.py report --json` give them."""
 
     def judged(self, study: Study, options: O, figures: F) -> Judged:

@@ -125,7 +125,6 @@ class LabelTable:
 
     @property
     def judges_with_verdicts(self) -> tuple[Rater, ...]:
-        """Judges with a verdict on any of these items."""
         columns = enumerate(self.judges, self.n_people)
         return tuple(judge for column, judge in columns if bool((self.codes[:, column] >= 0).any()))
 
@@ -154,15 +153,12 @@ class LabelTable:
         return (*self.people, *self.judges)
 
     def column(self, index: int) -> Column:
-        """The labels of one rater."""
         return Column(self.codes[:, index], self.links[:, index], self.is_single[:, index])
 
     def columns_of_people(self) -> list[Column]:
-        """The labels of each person."""
         return [self.column(index) for index in range(self.n_people)]
 
     def column_of_judge(self, judge: int) -> Column:
-        """The verdicts of a judge, by position."""
         return self.column(self.n_people + judge)
 
     def worth_of(self, codes: Ints) -> Floats:

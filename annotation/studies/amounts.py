@@ -61,12 +61,10 @@ def counted(n: int, singular: str, many: str) -> str:
 
 
 def in_figures(n: int, singular: str, many: str) -> str:
-    """The same in figures, as pages have it."""
     return f"{n} {singular if n == 1 else many}"
 
 
 def in_words(n: int) -> str:
-    """A number, a small one in words."""
     return WORDS[n] if n < len(WORDS) else f"{n:,}"
 
 

@@ -67,7 +67,6 @@ def translation_of(text: ConsentText) -> str:
 
 
 def current_text() -> ConsentText | None:
-    """The text that applies; None on a site that has none."""
     newest: ConsentText | None = ConsentText.objects.order_by("-version").first()
     return newest
 
@@ -138,7 +137,6 @@ def withdraw(*, annotator: Annotator, by: Any, now: datetime) -> int:
     return count
 
 
-BEHIND = "work/"
 SAFE = frozenset({"GET", "HEAD", "OPTIONS", "TRACE"})
 CODE = "consent"
 
@@ -183,7 +181,7 @@ class ConsentGate:
         self, request: HttpRequest, view: Any, args: list[Any], kwargs: dict[str, Any]
     ) -> HttpResponseBase | None:
         """Answer in place of the view where the gate is shut."""
-        is_behind = request.resolver_match is not None and request.resolver_match.route.startswith(BEHIND)
+        is_behind = request.resolver_match is not None and request.resolver_match.route.startswith("work/")
         if request.method in SAFE or not is_behind or getattr(view, "is_open_without_consent", False):
             return None
         if not request.user.is_authenticated or lets_work(request.user):

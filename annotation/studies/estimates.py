@@ -182,7 +182,6 @@ class NarrowedForm(forms.Form):
 
     @property
     def items(self) -> list[forms.BoundField]:
-        """The fields that choose items."""
         return [self[name] for name in self.ITEMS if name in self.fields]
 
     @property

@@ -110,7 +110,6 @@ class DetailsForm(FoldedForm):
         return unique_name(self.cleaned_data["name"], but=self.study)
 
     def details(self) -> Details:
-        """The values for the verbs."""
         names = (item.name for item in fields(Details))
         return Details(**{name: self.cleaned_data[name] for name in names if name in self.cleaned_data})
 
@@ -287,8 +286,6 @@ class ReasonForm(forms.Form):
 
 
 class CloneForm(forms.Form):
-    """The name of a copy."""
-
     name = forms.CharField(label="Name of the copy", max_length=120)
     with_annotators = forms.BooleanField(label="Keep its annotators", required=False, initial=True)
 
@@ -356,7 +353,6 @@ def name_for(kind: Any, about: str) -> str:
 
 
 def copy_name(study: Study) -> str:
-    """Name of a copy of a study at first."""
     return f"{study.name[:110]} (copy)"
 
 
@@ -367,7 +363,6 @@ def short(number: Decimal) -> Decimal:
 
 
 def percent(share: Decimal | None) -> Decimal | None:
-    """A share as percent, None where there is none."""
     return None if share is None else short(100 * Decimal(share))
 
 

@@ -8,29 +8,96 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from decimal import Decimal
 from types import MappingProxyType
 from typing import Any
 
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
+from django.urls import reverse
 from django.utils.translation import gettext_lazy
 
 from annotation.kinds import DATA, PARTS, Counted, StudyKind, Tab, Text, kind_named, kinds
 from annotation.models import Annotator, Study
 from annotation.studies.estimates import Estimate, Measured
 from annotation.studies.gaps import Blocked, Gaps, Holding, NoGaps, seen_by
-from annotation.studies.overview import OverviewPage, Presence
-from annotation.studies.preview import PreviewPlace
-from annotation.studies.recipes import Recipe
+from annotation.studies.overview import OverviewPage, Presence, Remark
 from annotation.studies.rows import objects
 from annotation.studies.tasks import Dealt
 from benchmarks.models import Haystack
 from benchmarks.web.downloads import is_available
 from benchmarks.web.lists import Column
 
-CLOSING = "No answers can be saved after that; work that was started stays readable."
+
+class NoPreview(Exception):
+    """The page cannot be shown; the text of the exception says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class PreviewPlace:
+    """Which item of the study is shown, from 1 to `n`."""
+
+    study: Study
+    number: int
+    n: int
+
+    @property
+    def name(self) -> str:
+        """The page's name for its item; a part of its address, and of no other's."""
+        return f"preview/{self.number}/"
+
+    @property
+    def study_url(self) -> str:
+        return reverse("annotation:study", args=[self.study.uid])
+
+    @property
+    def previous_url(self) -> str:
+        """The page of the item before; empty at the first."""
+        return self.page_of(self.number - 1) if self.number > 1 else ""
+
+    @property
+    def next_url(self) -> str:
+        """The page of the item after; empty at the last."""
+        return self.page_of(self.number + 1) if self.number < self.n else ""
+
+    def page_of(self, number: int) -> str:
+        return reverse("annotation:study-preview-item", args=[self.study.uid, number])
+
+    def act(self, name: str) -> str:
+        """The address that replies to what the page sends under this name."""
+        return reverse("annotation:study-preview-act", args=[self.study.uid, self.number, name])
+
+
+USUAL_RATE = Decimal(25)
+"""Of the papers, in US dollars an hour."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A study of a paper: how many tasks it had there, shared by `n_people`; not `in_paper` they are ours.
+
+    `values` fill the form; `choose` adds what depends on the data at hand, as which subtopics, and `lacks` says
+    what of these data is missing here, in a sentence, empty where all is there.
+    """
+
+    key: str
+    title: Text
+    paper: str
+    section: str
+    about: Text
+    n_tasks: int
+    n_people: int
+    values: Mapping[str, Any] = field(default_factory=dict)
+    choose: Callable[[int], Mapping[str, Any]] = lambda _seed: {}
+    lacks: Callable[[], str] = str
+    seed: int = 1
+    in_paper: bool = True
+
+    def initial(self) -> dict[str, Any]:
+        """Initial values of the form of a new study."""
+        return {"name": str(self.title), "hourly_rate": USUAL_RATE, **self.values, **self.choose(self.seed)}
 
 
 class Frozen(Exception):
@@ -57,6 +124,7 @@ class NotPossible(Exception):
     field: str | None = None
 
 
+ARCHIVED = "The study is archived; restore it first."
 COMMON = (
     Tab("overview", "Overview", "annotation:study", "overview"),
     Tab(
@@ -110,7 +178,7 @@ class Work(StudyKind, ABC):
     """“New linking study”: the button and the heading."""
     intro: Text = ""
     """Stands above the form of a new study: the work of its people."""
-    closing: Text = CLOSING
+    closing: Text = "No answers can be saved after that; work that was started stays readable."
     """Consequences of closing a study."""
     tasks_page = "annotation:study"
     """Where one sees who has which tasks."""
@@ -223,7 +291,7 @@ class Work(StudyKind, ABC):
 
     def checks(self, study: Study) -> Mapping[int, tuple[int, int]]:
         """By annotator pk, how many hidden checks somebody answered, and how many of them right."""
-        return {}
+        return {person: (len(each), sum(each)) for person, each in self.checks_in_order(study).items()}
 
     def gaps(self, study: Study) -> Gaps:
         """Which items have fewer people than planned, and who can be given no task."""
@@ -291,6 +359,10 @@ class Work(StudyKind, ABC):
     def overview(self, study: Study, now: datetime) -> OverviewPage:
         """How a study goes, in a fixed number of queries."""
 
+    def remarks(self, study: Study) -> list[Remark]:
+        """Tasks that somebody flagged, skipped or commented on. One query."""
+        return []
+
     def on_now(self, study: Study, now: datetime) -> list[Presence]:
         """Who is at work at a time, in one query."""
         return []
@@ -349,11 +421,6 @@ def blocked_in(study: Study, gaps: Gaps, user: Any) -> list[Blocked]:
 def held_in(study: Study, gaps: Gaps) -> list[Holding]:
     """Whose tasks wait for people who cannot do them, unless the study is archived."""
     return [] if study.state == Study.State.ARCHIVED else gaps.held()
-
-
-def say_archived() -> str:
-    """Why nothing can be assigned in an archived study."""
-    return "The study is archived; restore it first."
 
 
 def is_over(study: Study) -> bool:

@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any, Required, TypedDict, Unpack
 
 from django.db import transaction
-from django.db.models import Exists, Model, OuterRef, Q
+from django.db.models import Exists, OuterRef, Q
 from django.utils.translation import ngettext
 
 from annotation.models import Annotator, Recruitment, Study
@@ -17,7 +17,7 @@ from annotation.states import StudyState
 from annotation.studies import consent
 from annotation.studies.dealing import stable_seed
 from annotation.studies.guidelines import current_guideline, publish_guideline
-from annotation.studies.kind import Frozen, NotReady, plan_of, say_archived, work_of
+from annotation.studies.kind import ARCHIVED, Frozen, NotReady, plan_of, work_of
 from annotation.studies.members import add_annotators
 from benchmarks import audit
 from benchmarks.engine.wakeup import enqueue
@@ -181,7 +181,11 @@ def clone_study(*, study: Study, name: str, by: Any, now: datetime, with_annotat
     copy.save(update_fields=["group"])
     plan = plan_of(study)
     if plan is not None:
-        _copy_plan(plan, copy)
+        of_plan = {field.name: getattr(plan, field.name) for field in plan._meta.concrete_fields}
+        del of_plan[plan._meta.pk.name]
+        made = type(plan)._default_manager.create(**of_plan | {"study": copy})
+        for field in plan._meta.many_to_many:
+            getattr(made, field.name).set(getattr(plan, field.name).all())
     custom = study.trial_examples.order_by("-pk").first()
     if custom is not None and custom.body:
         copy.trial_examples.create(body=custom.body, replaces=custom.replaces, made_at=now, made_by=by)
@@ -208,23 +212,12 @@ def hand_over(*, user: Any, to: Any, now: datetime) -> int:
 def _move(study: Study, *, to: StudyState, by: Any, now: datetime, not_from: StudyState | None = None) -> Study:
     row: Study = Study.objects.select_for_update().get(pk=study.pk)
     if row.state == not_from:
-        raise NotReady([say_archived()])
+        raise NotReady([ARCHIVED])
     if row.state != to:
         audit.record(actor=by, action=f"study.{to.value}", target=row, now=now, before=row.state)
         row.state = to
         row.save(update_fields=["state"])
     return row
-
-
-def _copy_plan(plan: Model, study: Study) -> None:
-    """Give `study` a plan with the same settings."""
-    many = {field.name: list(getattr(plan, field.name).all()) for field in plan._meta.many_to_many}
-    values = {
-        field.name: getattr(plan, field.name) for field in plan._meta.concrete_fields if not field.primary_key
-    }
-    copy = type(plan)._default_manager.create(**{**values, "study": study})
-    for name, rows in many.items():
-        getattr(copy, name).set(rows)
 
 
 HAYSTACKS = (

@@ -16,13 +16,13 @@ from annotation.models import Membership, Study
 from annotation.studies import members
 from annotation.studies.forms import PeopleForm, ReasonForm
 from annotation.studies.kind import (
+    ARCHIVED,
     NotPossible,
     Work,
     blocked_in,
     gaps_of,
     has_plan,
     held_in,
-    say_archived,
     work_of,
 )
 from annotation.studies.scope import study_of
@@ -49,7 +49,7 @@ def study_annotators(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     if not has_plan(study):
         raise Http404
     if request.method == "POST" and study.state == Study.State.ARCHIVED:
-        messages.error(request, say_archived())
+        messages.error(request, ARCHIVED)
         return redirect("annotation:study", uid=study.uid)
     if request.POST.get("action") == "release":
         return _take_back(request, study)
@@ -84,16 +84,16 @@ def annotator_remove(request: HtmxHttpRequest, uid: uuid.UUID, annotator: uuid.U
     member = member_of(study_of(request, uid), annotator)
     form = ReasonForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        removal = members.remove_annotator(
+        n_withdrawn, n_begun = members.remove_annotator(
             study=member.study,
             annotator=member.annotator,
             reason=form.cleaned_data["reason"],
             by=request.user,
             now=timezone.now(),
         )
-        text = f"{member.annotator.label} has left the study; tasks withdrawn: {removal.n_withdrawn}."
-        if removal.n_begun:
-            text += f" Tasks begun that stay theirs: {removal.n_begun}."
+        text = f"{member.annotator.label} has left the study; tasks withdrawn: {n_withdrawn}."
+        if n_begun:
+            text += f" Tasks begun that stay theirs: {n_begun}."
         messages.success(request, text)
         return redirect(work_of(member.study).tasks_page, uid=member.study.uid)
     context = {

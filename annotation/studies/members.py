@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -16,12 +15,6 @@ from annotation.models import Annotator, Assignment, LabelTask, Membership, Stud
 from annotation.studies.gaps import held_by_absent
 from annotation.studies.kind import Work, is_over, work_of
 from benchmarks import audit
-
-
-@dataclass(frozen=True, slots=True)
-class Removal:
-    n_withdrawn: int
-    n_begun: int
 
 
 @transaction.atomic
@@ -47,8 +40,13 @@ def add_annotators(*, study: Study, annotators: Iterable[Annotator], by: Any, no
 
 
 @transaction.atomic
-def remove_annotator(*, study: Study, annotator: Annotator, reason: str, by: Any, now: datetime) -> Removal:
-    """Let somebody leave: tasks not begun are withdrawn, work begun or done stays theirs, with its pay."""
+def remove_annotator(
+    *, study: Study, annotator: Annotator, reason: str, by: Any, now: datetime
+) -> tuple[int, int]:
+    """Let somebody leave: tasks not begun are withdrawn, work begun or done stays theirs, with its pay.
+
+    Gives how many tasks were withdrawn, and how many are begun.
+    """
     study.memberships.current().filter(annotator=annotator).update(left_at=now)
     n_withdrawn, n_begun = work_of(study).release(study=study, annotator=annotator, reason=reason, by=by, now=now)
     audit.record(
@@ -60,7 +58,7 @@ def remove_annotator(*, study: Study, annotator: Annotator, reason: str, by: Any
         reason=reason,
         n_withdrawn=n_withdrawn,
     )
-    return Removal(n_withdrawn, n_begun)
+    return n_withdrawn, n_begun
 
 
 @transaction.atomic

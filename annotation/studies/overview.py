@@ -31,7 +31,6 @@ FAST_SHARE = 0.1
 """Where at least this share of the items took less time than that, it is pointed out."""
 SLOW_TIMES, SLOW_ITEMS = 3, 10
 """Whose median is so many times that of all, once so many items are done, is slow."""
-MAX_REMARKS = 200
 Share = tuple[str, int, float | None]
 """An answer, how often it was given, and its share."""
 
@@ -92,7 +91,6 @@ class Answering(Person):
 
     @property
     def n_labels(self) -> int:
-        """All answers that count."""
         return sum(self.answers.values())
 
     @property
@@ -108,7 +106,7 @@ def shares_of(counts: Mapping[str, int]) -> list[Share]:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Overview:
-    """Every person, how many items there are by role and for everyone, and what needs a look."""
+    """Every person, and how many items there are by role and for everyone."""
 
     people: Sequence[Any]
     n_items: int
@@ -118,7 +116,6 @@ class Overview:
     n_overlap: int
     n_training: int
     n_gold: int
-    remarks: list[LabelTask]
 
     @property
     def n_ordinary(self) -> int:
@@ -216,7 +213,7 @@ def remarks_of(study: Study, *related: str) -> list[LabelTask]:
     """Tasks that somebody flagged, skipped or commented on, at most 200. One query."""
     rows = study.label_tasks.select_related("annotator", *related)
     noted = rows.filter(is_flagged=True) | rows.filter(state=LabelTask.State.SKIPPED) | rows.exclude(comment="")
-    return list(noted.order_by("annotator", "position")[:MAX_REMARKS])
+    return list(noted.order_by("annotator", "position")[:200])
 
 
 NAME = "name"
@@ -340,9 +337,6 @@ class OverviewPage:
     cards: Sequence[Card]
     tables: Sequence[Table]
     facts: Sequence[tuple[Text, Any]] = ()
-    remarks: Sequence[Remark] = ()
-    subject: Text = ""
-    """The subject of remarks, as the heading of their column."""
     notice: str = ""
     context: dict[str, Any] | None = None
     """Context of the kind's template beside that."""

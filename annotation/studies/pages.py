@@ -25,8 +25,11 @@ from annotation.studies import consent, guidelines, lifecycle
 from annotation.studies.estimates import without_stale
 from annotation.studies.forms import SEEN, BodyForm, initial_from, is_overtaken, name_for
 from annotation.studies.kind import (
+    NoPreview,
     NotPossible,
     NotReady,
+    PreviewPlace,
+    Recipe,
     Work,
     blocked_in,
     gaps_of,
@@ -36,8 +39,6 @@ from annotation.studies.kind import (
 )
 from annotation.studies.lifecycle import place_study
 from annotation.studies.members import is_recruiting
-from annotation.studies.preview import NoPreview, PreviewPlace
-from annotation.studies.recipes import Recipe
 from annotation.studies.scope import study_of, uid_in
 from benchmarks.grouping import CannotMove
 from benchmarks.models import Haystack
@@ -86,7 +87,6 @@ class StudyList(ListPage):
     filterset_class = StudyFilter
 
     def get_queryset(self) -> QuerySet[Study]:
-        """The studies, new ones first."""
         archived = Study.State.ARCHIVED
         shows_archive = self.request.GET.get("state") == archived
         self.extra_context = {"shows_archive": shows_archive}

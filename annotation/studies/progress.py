@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from math import ceil, sqrt
@@ -97,9 +97,9 @@ def left_chart(pace: Pace, *, is_open: bool) -> Chart:
     to_come = ahead(pace) if is_open else []
     days = _days(pace)
     left, expected = _("left"), "expected"
+    n_left = [pace.n_open + sum(n for done_on, n in pace.by_day.items() if done_on > day) for day in days]
     points = [
-        Point(series=left, x=_x(day, pace), place=_name(day), value=n)
-        for day, n in zip(days, _left(pace, days), strict=True)
+        Point(series=left, x=_x(day, pace), place=_name(day), value=n) for day, n in zip(days, n_left, strict=True)
     ]
     points += [
         Point(
@@ -119,7 +119,20 @@ def left_chart(pace: Pace, *, is_open: bool) -> Chart:
     days += [row.day for row in to_come[1:]]
     most = max(point.high or point.value or 0 for point in points)
     colours = [(left, colour_of(0)), (expected, MUTED)]
-    return Chart(words, points, _layout(days, pace, most=1.1 * most, colours=colours))
+    step = max(1, -(-len(days) // MOST_TICKS))
+    ticks = days[::-1][::step][::-1]
+    return Chart(
+        words,
+        points,
+        Lines(
+            x_domain=(_x(days[0], pace), _x(days[-1], pace)),
+            domain=(0.0, (1.1 * most) or 1.0),
+            x_values=tuple(_x(day, pace) for day in ticks),
+            x_names=tuple(_name(day) for day in ticks),
+            colours=colours,
+            size=(560, 200),
+        ),
+    )
 
 
 def _finish(to_come: Sequence[Ahead]) -> str:
@@ -152,31 +165,12 @@ def _days(pace: Pace) -> list[date]:
     return [pace.today - timedelta(days=at) for at in reversed(range(SHOWN_DAYS))]
 
 
-def _left(pace: Pace, days: Sequence[date]) -> Iterator[int]:
-    """How many of today's tasks were not done at the end of each day."""
-    for day in days:
-        yield pace.n_open + sum(n for done_on, n in pace.by_day.items() if done_on > day)
-
-
 def _x(day: date, pace: Pace) -> float:
     return float((day - pace.today).days)
 
 
 def _name(day: date) -> str:
     return date_format(day, "j M")
-
-
-def _layout(days: Sequence[date], pace: Pace, *, most: float, colours: Sequence[tuple[str, str]]) -> Lines:
-    step = max(1, -(-len(days) // MOST_TICKS))
-    ticks = days[::-1][::step][::-1]
-    return Lines(
-        x_domain=(_x(days[0], pace), _x(days[-1], pace)),
-        domain=(0.0, most or 1.0),
-        x_values=tuple(_x(day, pace) for day in ticks),
-        x_names=tuple(_name(day) for day in ticks),
-        colours=colours,
-        size=(560, 200),
-    )
 
 
 WINDOW_DAYS = 7
@@ -267,7 +261,22 @@ def paces(studies: Iterable[Study], now: datetime) -> dict[int, Pace]:
     today = localdate(now)
     states: dict[int, Counter[str]] = defaultdict(Counter)
     people: dict[int, dict[int, Counter[date]]] = defaultdict(lambda: defaultdict(Counter))
-    for study, state, person, day, n in _tasks_of(pks, since=now - timedelta(days=SHOWN_DAYS)):
+    # How many label tasks and texts, by study, state and, of those done since, by person and day.
+    since = now - timedelta(days=SHOWN_DAYS)
+    labels = LabelTask.objects.order_by().filter(study__in=pks)
+    texts = Assignment.objects.order_by().live().filter(study__in=pks)
+    of_labels, of_texts = (
+        rows.annotate(
+            who=Case(When(Q(**is_recent), then=F("annotator"))),
+            day=Case(When(Q(**is_recent), then=TruncDate(ended))),
+        )
+        .values_list("study", "state", "who", "day")
+        .annotate(n=Count("pk"))
+        for rows, ended in ((labels, "done_at"), (texts, "session__ended_at"))
+        for is_recent in [{"state": DONE, f"{ended}__gte": since}]
+    )
+    counts: QuerySet[Any, Any] = of_labels.union(of_texts, all=True)
+    for study, state, person, day, n in counts:
         states[study][state] += n
         if day is not None:
             people[study][person][day] += n
@@ -282,21 +291,3 @@ def paces(studies: Iterable[Study], now: datetime) -> dict[int, Pace]:
         )
         for pk in pks
     }
-
-
-def _tasks_of(studies: Iterable[int], *, since: datetime) -> QuerySet[Any, Any]:
-    """How many label tasks and texts, by study, state and, of those done since a time, by person and day."""
-    labels = LabelTask.objects.order_by().filter(study__in=studies)
-    texts = Assignment.objects.order_by().live().filter(study__in=studies)
-    of_labels, of_texts = (
-        rows.annotate(
-            who=Case(When(Q(**is_recent), then=F("annotator"))),
-            day=Case(When(Q(**is_recent), then=TruncDate(ended))),
-        )
-        .values_list("study", "state", "who", "day")
-        .annotate(n=Count("pk"))
-        for rows, ended in ((labels, "done_at"), (texts, "session__ended_at"))
-        for is_recent in [{"state": DONE, f"{ended}__gte": since}]
-    )
-    counts: QuerySet[Any, Any] = of_labels.union(of_texts, all=True)
-    return counts

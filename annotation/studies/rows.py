@@ -18,7 +18,6 @@ from benchmarks.web.downloads import csv_lines, json_lines
 
 
 def origin_of(study: Study) -> Origin:
-    """A study as captions name it."""
     return Origin(archive_name(study), f"Study “{study.name}”")
 
 
@@ -40,7 +39,6 @@ CHUNK = 500
 
 
 def rows_of(study: Study, queryset: QuerySet[Any, Any], columns: Columns) -> Iterator[tuple[Any, ...]]:
-    """The rows of `found` in the order of the columns."""
     return cells(read(study, queryset, *fields_of(columns)), columns)
 
 
@@ -92,8 +90,6 @@ def objects(columns: Iterable[str], rows: Iterable[Sequence[Any]]) -> Iterator[d
 
 
 class Tally:
-    """Rows that are counted as they pass."""
-
     def __init__(self, rows: Iterable[Any]) -> None:
         self.rows, self.n = rows, 0
 

@@ -1,16 +1,19 @@
-"""Objects fetched for whoever asks; a stranger to one gets 404."""
+"""Objects fetched for whoever asks, a stranger to one gets 404; and who has seen reference insights of what."""
 
 from __future__ import annotations
 
 import uuid
+from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
 from django.http import Http404, HttpRequest
 from django.shortcuts import get_object_or_404
 
-from annotation.models import Annotator, Study
+from annotation.models import Annotator, Exposure, Study
 from annotation.studies.kind import with_plans, works
 from benchmarks.access import sight
+from benchmarks.models import Haystack
 
 
 def study_of(request: HttpRequest, uid: uuid.UUID, *, kind: str = "") -> Study:
@@ -35,8 +38,26 @@ def uid_in(text: str) -> uuid.UUID:
 
 def annotator_behind(request: HttpRequest) -> Annotator:
     """The annotator that this user is; 404 for an account that is none."""
-    annotator: Any = Annotator.objects.filter(user__pk=request.user.pk or 0, is_active=True).first()
-    if annotator is None:
-        raise Http404
-    person: Annotator = annotator
-    return person
+    rows = Annotator.objects.filter(user__pk=request.user.pk or 0, is_active=True)
+    annotator: Annotator = get_object_or_404(rows)
+    return annotator
+
+
+def record_exposure(*, user: Any, haystack: Haystack, reason: str, now: datetime) -> None:
+    """Note that a user has seen reference insights; the first time of each reason counts."""
+    record_exposures(users=[user], haystacks=[haystack], reason=reason, now=now)
+
+
+def record_exposures(*, users: Iterable[Any], haystacks: Iterable[Haystack], reason: str, now: datetime) -> None:
+    """Note it for several users and haystacks: one read, and one write where something is new."""
+    people, seen = {user.pk for user in users}, {haystack.pk for haystack in haystacks}
+    rows = Exposure.objects.filter(user__in=people, haystack__in=seen, reason=reason)
+    new = {(user, haystack) for user in people for haystack in seen} - set(rows.values_list("user", "haystack"))
+    if new:
+        Exposure.objects.bulk_create(
+            [
+                Exposure(user_id=user, haystack_id=haystack, reason=reason, first_at=now)
+                for user, haystack in sorted(new)
+            ],
+            ignore_conflicts=True,
+        )

@@ -105,7 +105,13 @@ def deal(
         caps=caps_of(study, people),
     )
     _take_back(study, group, dealt.taken)
-    pairs = [*dealt.given, *_unfinished(held, groups, fixed, people, wanted=wanted)]
+    pairs = list(dealt.given)
+    n_complete = Counter(key for (_person, key), tasks in held.items() if tasks.n == len(groups[key].rows))
+    for person, key in sorted(fixed):  # who holds a part and needs the rest: it grew, or they left and came back
+        is_missing = person in people and held[person, key].n < len(groups[key].rows)
+        if is_missing and (groups[key].is_for_everyone or n_complete[key] < wanted):
+            n_complete[key] += 1
+            pairs.append((person, key))
     n_people = {key: len(people) if items.is_for_everyone else wanted for key, items in groups.items()}
     orders = _Orders(study.seed, groups, n_people if narrows_first else None, dealt_before=held)
     n_new = _write_tasks(study, group, groups, people, pairs, held=held, orders=orders, now=now)
@@ -175,20 +181,6 @@ def _split(
         elif is_present or tasks.n == len(groups[pair[1]].rows):
             fixed.add(pair)
     return fixed, movable
-
-
-def _unfinished(
-    held: Mapping[Pair, Held], groups: Groups, fixed: Collection[Pair], people: Collection[int], *, wanted: int
-) -> list[Pair]:
-    """Pairs of which a person holds a part and needs the rest: it grew, or they left and came back."""
-    n_complete = Counter(key for (_person, key), tasks in held.items() if tasks.n == len(groups[key].rows))
-    pairs = []
-    for person, key in sorted(fixed):
-        is_missing = person in people and held[person, key].n < len(groups[key].rows)
-        if is_missing and (groups[key].is_for_everyone or n_complete[key] < wanted):
-            n_complete[key] += 1
-            pairs.append((person, key))
-    return pairs
 
 
 def _take_back(study: Study, group: str, pairs: Iterable[Pair]) -> None:

@@ -23,6 +23,7 @@ from annotation.studies.guidelines import current_guideline
 from annotation.studies.kind import (
     Frozen,
     NotReady,
+    Recipe,
     Work,
     blocked_in,
     gaps_of,
@@ -35,7 +36,6 @@ from annotation.studies.kind import (
 from annotation.studies.lifecycle import move_study
 from annotation.studies.pages import form_page, recipe_named, warn_if_short, work_named
 from annotation.studies.progress import paces
-from annotation.studies.recipes import Recipe
 from annotation.studies.rows import objects, origin_of
 from annotation.studies.scope import study_of
 from benchmarks.access import sight
@@ -124,6 +124,7 @@ def study_detail(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         "study": study,
         "kind": work,
         "overview": overview,
+        "remarks": work.remarks(study),
         "tables": [
             (table, shown, table.head(shown), table.rows_of(shown.data))
             for table in overview.tables

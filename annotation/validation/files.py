@@ -155,8 +155,6 @@ class Settings(PeoplePerItem):
 
 
 class ValidationWork(Archived):
-    """`work.json` of a validation study."""
-
     items: Annotated[list[PairItem], Expected("a list of items")]
     plan: Settings
     tasks: Tasks

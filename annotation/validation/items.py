@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from datetime import datetime
 from itertools import chain
 from pathlib import Path
@@ -19,9 +19,8 @@ from annotation.studies.dealing import Item, sample
 from annotation.studies.guidelines import default_guidelines
 from annotation.studies.kind import NotPossible, work_of
 from annotation.studies.lifecycle import NewStudy, new_study
-from annotation.validation.answers import PAIR, PairAnswer
+from annotation.validation.answers import PAIR, PairAnswer, laid_out
 from annotation.validation.files import verdicts_on
-from annotation.validation.pages import laid_out
 from benchmarks import audit
 from benchmarks.io.schemas.fields import Expected, OptionalText, Text
 from benchmarks.models import Judge, KeyPoint, PointVerdict, Question, Response
@@ -73,7 +72,18 @@ def add_pairs(*, study: Study, n: int, by: Any, now: datetime, dataset: str = ""
             items.append(Item(pk, (answer, category, system)))
     drawn = sample(items, n, seed=study.seed + len(known), label="verdicts")[:n]
     chosen = sorted(pairs[item.pk] for item in drawn)
-    LabelItem.objects.bulk_create(_items(study, chosen, now), batch_size=IN_A_QUERY)
+    rows_made = [
+        LabelItem(
+            study=study,
+            response_id=response,
+            key_point_id=point,
+            block=f"response-{response}",
+            n_questions=1,
+            added_at=now,
+        )
+        for response, point in chosen
+    ]
+    LabelItem.objects.bulk_create(rows_made, batch_size=IN_A_QUERY)
     if chosen:
         audit.record(actor=by, action="study.add_pairs", target=study, now=now, n=len(chosen))
     return len(chosen)
@@ -89,20 +99,6 @@ def verdicts_of(judge: Judge, *, dataset: str = "") -> Any:
         response__question__archived_at=None,
     )
     return rows.filter(response__question__dataset=dataset) if dataset else rows
-
-
-def _items(study: Study, pairs: Sequence[tuple[int, int]], now: datetime) -> list[LabelItem]:
-    return [
-        LabelItem(
-            study=study,
-            response_id=response,
-            key_point_id=point,
-            block=f"response-{response}",
-            n_questions=1,
-            added_at=now,
-        )
-        for response, point in pairs
-    ]
 
 
 WRONG_SHARE = 0.15
@@ -182,8 +178,6 @@ class OwnPair(OwnItem):
 
 
 class OwnPairs(OwnSet):
-    """Pairs about one question."""
-
     question: Text
     item: Annotated[list[OwnPair], Field(min_length=1, max_length=MOST), Expected(f"1 to {MOST} examples")]
 

@@ -28,13 +28,11 @@ from annotation.studies.forms import (
     TrialSettingsForm,
 )
 from annotation.studies.guidelines import wording
-from annotation.studies.kind import plan_of
-from annotation.studies.recipes import Recipe
+from annotation.studies.kind import Recipe, plan_of
 from annotation.studies.tasks import Dealing
-from annotation.validation.answers import PAIR
+from annotation.validation.answers import PAIR, about, page_context, page_of
 from annotation.validation.files import COLUMNS, EntailmentsPlan, files_of, label_rows, labels_of
 from annotation.validation.items import SIMULATED, TRIAL, add_pairs, create_study, verdicts_of
-from annotation.validation.pages import ABOUT_ROWS, about, page_context, page_of
 from annotation.validation.results import MeasuredJudges
 from annotation.validation.sheet import REPORT, RESULTS
 from benchmarks.engine.versions import default_judge
@@ -100,8 +98,6 @@ class PairsForm(NarrowedForm):
 
 
 class ValidationStudyForm(TrialFields, NewStudyForm, PairsForm, PlanForm):
-    """All settings of a new validation study."""
-
     FIRST = ("annotators", "people_per_item")
     SAID: ClassVar[Mapping[str, tuple[str, str]]] = {
         **TrialFields.SAID,
@@ -204,7 +200,7 @@ class Validation(LabelWork):
     short = ngettext_lazy(
         "%(n)d response has fewer people than planned.", "%(n)d responses have fewer people than planned.", "n"
     )
-    about_rows = ABOUT_ROWS
+    about_rows = ("item__response__question", "item__key_point")
     about = staticmethod(about)
     about_label = gettext_lazy("Point")
     grouped = ("response", "responses")

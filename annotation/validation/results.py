@@ -53,11 +53,6 @@ class Item:
             (answer == Entailment.YES) != (self.verdict == Entailment.YES) for answer in self.answers.values()
         )
 
-    @property
-    def is_disputed(self) -> bool:
-        """Whether somebody differs from the judge."""
-        return self.n_differing > 0
-
 
 @dataclass(frozen=True, slots=True)
 class ReasonRow:
@@ -71,11 +66,6 @@ class ReasonRow:
     def n(self) -> int:
         """All answers other than yes."""
         return sum(self.counts.values())
-
-    @property
-    def cells(self) -> list[tuple[int, float]]:
-        """How often each reason was given, then none, and the share of each."""
-        return [(self.counts[reason], self.counts[reason] / self.n) for reason in REASONS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +88,7 @@ class Results:
     @property
     def disputed(self) -> list[Item]:
         """Pairs on which somebody differs from the judge, those of most people first."""
-        return sorted((item for item in self.items if item.is_disputed), key=lambda item: -item.n_differing)
+        return sorted((item for item in self.items if item.n_differing > 0), key=lambda item: -item.n_differing)
 
 
 def results_of(study: Study, *, public: bool = False) -> Results:

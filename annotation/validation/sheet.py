@@ -50,6 +50,7 @@ class ValidationResults(StudyResults[OfStudy, Results]):
     """The judge of key point recall beside people."""
 
     computation = VALIDATION
+    as_json = staticmethod(as_json)
     published = published_agreement(
         "Randolph's κ: entailed or not",
         "as two people agree in Long²RAG, κ .61 (Cohen)",
@@ -62,9 +63,6 @@ class ValidationResults(StudyResults[OfStudy, Results]):
 
     def judged(self, study: Study, options: OfStudy, figures: Results) -> Judged:
         return Judged(others=(figures.judge,))
-
-    def as_json(self, figures: Results) -> Any:
-        return as_json(figures)
 
     def judged_by(self, figures: Results) -> str:
         return figures.judge

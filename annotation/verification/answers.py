@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from django.http import QueryDict
-from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from pydantic import Field
 
@@ -29,7 +27,7 @@ from annotation.labelling.trial import (
     sentence,
 )
 from annotation.models import Grounded, Keyness, LabelItem, LabelTask, PointLabel, Study
-from annotation.pane import Pane, compress, direction_of, joined, kept, rendered_document
+from annotation.pane import Pane, compress, direction_of, joined, kept_document, rendered_document
 from benchmarks.io.schemas.fields import Expected, OptionalText, Text
 from benchmarks.models import KeyPoint, Question, QuestionDocument, Span
 from benchmarks.web.pages import Mark
@@ -52,8 +50,6 @@ class Judgments:
 
 
 class PointJudgments(AnswerKind[Judgments]):
-    """Answers about a key point."""
-
     model = PointLabel
 
     def parse(self, data: QueryDict) -> Judgments:
@@ -85,7 +81,6 @@ class PointJudgments(AnswerKind[Judgments]):
         }
 
     def answer_of(self, label: PointLabel | None) -> Judgments:
-        """The answer in a row; the cleared one of None."""
         return Judgments() if label is None else Judgments(label.grounded, label.keyness, label.is_unsure)
 
     def in_words(self, task: Any, judgments: Judgments) -> str:
@@ -104,10 +99,6 @@ class PointJudgments(AnswerKind[Judgments]):
 POINT = PointJudgments()
 
 
-VERSION = 1
-"""Part of the name of what is kept: raise it when the markup changes."""
-
-
 @dataclass(frozen=True, slots=True)
 class Passage:
     """A marked passage; `number` counts from 1 in the order of reading."""
@@ -119,7 +110,6 @@ class Passage:
 
     @property
     def anchor(self) -> str:
-        """Its id on the page."""
         return f"span-{self.number}"
 
 
@@ -184,15 +174,8 @@ def pane_of(question: Question, documents: list[QuestionDocument], highlight: Hi
             html = rendered_document(texts[document.pk], marks[document.pk], language=question.language)
             pieces.append(compress(html, level=4))
         else:
-            pieces.append(
-                kept(_name(question, document), partial(rendered_document, document, language=question.language))
-            )
+            pieces.append(kept_document(document, question.language, "question", str(question.uid)))
     return joined(pieces)
-
-
-def _name(question: Question, document: QuestionDocument) -> tuple[Any, ...]:
-    facts = (document.pk, document.number, document.title, document.n_words, question.language)
-    return ("question", VERSION, str(question.uid), get_language(), *facts)
 
 
 class OwnPoint(OwnItem):

@@ -101,7 +101,6 @@ class Dataset:
         return tuple(person for person in self.table.people if person.key in self.choice.annotators)
 
     def overall(self, resampling: Resampling = DEFAULT) -> Share:
-        """Kept of all that are decided."""
         return self._share("", np.ones(len(self.is_kept), dtype=bool), resampling)
 
     def by(self, groups: Sequence[str], resampling: Resampling = DEFAULT) -> tuple[Share, ...]:
@@ -160,10 +159,6 @@ def choice_of(study: Study, table: PointTable | None, *, number: int | None = No
         if number:
             raise NoVersion(f"There is no version {number} of the dataset.")
         return Choice(tuple(person.key for person in table.people) if table else ())
-    return choice_in(version)
-
-
-def choice_in(version: DatasetVersion) -> Choice:
     keys = tuple(str(person.uid) for person in version.annotators.all())
     return Choice(keys, Rule(version.rule), version.autods_threshold, version.number)
 

@@ -176,7 +176,9 @@ def manifest(
     """Contents and origin of the file; `sha256` is that of its bytes. A few queries."""
     rows = questions_in(study, dataset=dataset)
     overall, n_questions = verified.overall(), rows.count()
-    n_kept, n_with_points = kept_in(rows, verified.kept_points)
+    points = KeyPoint.objects.filter(question__in=rows).order_by().values_list("pk", "question_id")
+    questions_kept = [question for pk, question in points.iterator(chunk_size=CHUNK) if pk in verified.kept_points]
+    n_kept, n_with_points = len(questions_kept), len(set(questions_kept))
     version = study.dataset_versions.filter(number=verified.choice.number).first()
     people = [person.pseudonym for person in verified.chosen]
     used = PointLabel.objects.filter(
@@ -251,13 +253,6 @@ def files_of(study: Study, now: datetime) -> list[StudyFile]:
         verdicts = KeyPointVerdict.objects.counted().filter(repeat=0, key_point__in=points)
         files.append(verdict_file(study, VERDICTS, verdicts))
     return files
-
-
-def kept_in(rows: QuestionQuerySet, kept: frozenset[int]) -> tuple[int, int]:
-    """How many kept key points some questions have, and how many of the questions have one."""
-    points = KeyPoint.objects.filter(question__in=rows).order_by().values_list("pk", "question_id")
-    questions_kept = [question for pk, question in points.iterator(chunk_size=CHUNK) if pk in kept]
-    return len(questions_kept), len(set(questions_kept))
 
 
 def point_rows(study: Study, verified: Dataset, *, only_kept: bool = True) -> Iterator[tuple[Any, ...]]:
@@ -379,8 +374,6 @@ def _judgments(_study: Study, items: list[LabelItem]) -> Plain:
 
 
 class Settings(Archived):
-    """Settings of a verification study."""
-
     people_per_question: whole(1, SMALLINT)  # type: ignore[valid-type]
 
 
@@ -389,8 +382,6 @@ Scores = table("judge, version, item, repeat, score and its bounds", *JUDGED, Pl
 
 
 class VerificationWork(Archived):
-    """`work.json` of a verification study."""
-
     items: Annotated[list[PointItem], Expected("a list of items")]
     plan: Settings
     tasks: Tasks

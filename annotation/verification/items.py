@@ -77,7 +77,6 @@ class QuestionsForm(NarrowedForm):
         return values
 
     def clean(self) -> dict[str, Any]:
-        """A sample has a size."""
         data = super().clean() or {}
         if data.get("way") == "sample" and not data.get("n_sample"):
             self.add_error("n_sample", "How many questions?")
@@ -86,14 +85,14 @@ class QuestionsForm(NarrowedForm):
     def chosen(self, *, seed: int) -> list[Question]:
         """The questions that have key points; `seed` is used where the form has none."""
         data = self.cleaned_data
-        questions = list(self._matching())
+        questions = list(_matching(self.cleaned_data))
         if data["way"] == "all":
             return questions
         return draw_questions(questions, data["n_sample"], seed=seed if data["seed"] is None else data["seed"])
 
     def count(self) -> tuple[int, int]:
         """How many questions that is, and of how many that match, of a form that is right."""
-        n = self._matching().count()
+        n = _matching(self.cleaned_data).count()
         return min(n, self.cleaned_data["n_sample"]) if self.cleaned_data["way"] == "sample" else n, n
 
     def words(self, count: tuple[int, int] | None) -> str:
@@ -106,9 +105,10 @@ class QuestionsForm(NarrowedForm):
 
         The control group is of whole questions; it is drawn here as for the study that the form makes.
         """
-        seed = self._seed_of_study()
+        chosen: int | None = self.cleaned_data["seed"]
+        seed = stable_seed("study", self.data.get("name", "").strip()) if chosen is None else chosen
         questions = self.chosen(seed=seed)
-        points = KeyPoint.objects.filter(question__in=self._matching()).order_by()
+        points = KeyPoint.objects.filter(question__in=_matching(self.cleaned_data)).order_by()
         n_of = dict(points.values_list("question").annotate(n=Count("pk")))
         items = [Item(row.pk, (row.category, row.domain)) for row in questions]
         control = control_group(items, seed=seed, share=self._share_for_everyone())
@@ -122,14 +122,6 @@ class QuestionsForm(NarrowedForm):
             return Fraction(field.clean(self.data.get("control_percent")) or 0) / 100
         except forms.ValidationError:
             return Fraction(0)
-
-    def _seed_of_study(self) -> int:
-        """The seed that a study has which the whole form makes."""
-        seed: int | None = self.cleaned_data["seed"]
-        return stable_seed("study", self.data.get("name", "").strip()) if seed is None else seed
-
-    def _matching(self) -> QuerySet[Question, Question]:
-        return _matching(self.cleaned_data)
 
 
 class VerificationStudyForm(TrialFields, NewStudyForm, QuestionsForm, PlanForm):
@@ -188,7 +180,6 @@ class VerificationStudyForm(TrialFields, NewStudyForm, QuestionsForm, PlanForm):
 
     @classmethod
     def shown(cls, plan: VerificationPlan) -> dict[str, Any]:
-        """Shares as percent."""
         shares = {"control_percent": plan.control_share, "plain_percent": plan.share_without_highlight}
         return super().shown(plan) | {name: percent(share) for name, share in shares.items()}
 
@@ -290,7 +281,12 @@ def add_questions(*, study: Study, questions: Iterable[Question], by: Any, now: 
     plan = study.verification_plan
     known = set(study.label_items.values_list("question_id", flat=True).distinct())
     new = {row.pk: row for row in questions if row.pk not in known}
-    points = _points_of(new)
+    points: dict[int, list[KeyPoint]] = defaultdict(list)
+    keys = sorted(new)
+    for start in range(0, len(keys), IN_A_QUERY):
+        rows = KeyPoint.objects.filter(question__in=keys[start : start + IN_A_QUERY]).only("pk", "question_id")
+        for row in rows.order_by("question", "number"):
+            points[row.question_id].append(row)
     questions_asked = [Item(pk, (new[pk].category, new[pk].domain)) for pk in sorted(new) if points.get(pk)]
     if not questions_asked:
         return 0
@@ -298,7 +294,9 @@ def add_questions(*, study: Study, questions: Iterable[Question], by: Any, now: 
     checks: dict[int, list[KeyPoint]] = {}
     if plan.n_attention_checks and not known:
         checks = _attention_checks(plan.n_attention_checks, control, new, points, seed=study.seed)
-    plain = _without_highlight(points, Fraction(plan.share_without_highlight), seed=study.seed + len(known))
+    pool = sorted(point.pk for rows in points.values() for point in rows)
+    dice = random.Random(f"plain:{(study.seed + len(known))}")  # noqa: S311  a fair draw, not a secret
+    plain = set(dice.sample(pool, round(len(pool) * Fraction(plan.share_without_highlight))))
     LabelItem.objects.bulk_create(
         [
             item
@@ -317,16 +315,6 @@ def add_questions(*, study: Study, questions: Iterable[Question], by: Any, now: 
     )
     audit.record(actor=by, action="study.add_questions", target=study, now=now, n=len(questions_asked))
     return len(questions_asked)
-
-
-def _points_of(questions: Iterable[int]) -> dict[int, list[KeyPoint]]:
-    points: dict[int, list[KeyPoint]] = defaultdict(list)
-    keys = sorted(questions)
-    for start in range(0, len(keys), IN_A_QUERY):
-        rows = KeyPoint.objects.filter(question__in=keys[start : start + IN_A_QUERY]).only("pk", "question_id")
-        for row in rows.order_by("question", "number"):
-            points[row.question_id].append(row)
-    return points
 
 
 def _attention_checks(
@@ -362,12 +350,6 @@ def _attention_checks(
         used.add(point.pk)
         checks[host].append(point)
     return checks
-
-
-def _without_highlight(points: Mapping[int, Sequence[KeyPoint]], share: Fraction, *, seed: int) -> set[int]:
-    pool = sorted(point.pk for rows in points.values() for point in rows)
-    dice = random.Random(f"plain:{seed}")  # noqa: S311  a fair draw, not a secret
-    return set(dice.sample(pool, round(len(pool) * share)))
 
 
 def _items(
@@ -434,14 +416,7 @@ def answers_of(truth: Mapping[K, Truth], *, rates: Rates, person: str, seed: int
     return {point: said_of(true, rates, dice_of(person, seed, point)) for point, true in truth.items()}
 
 
-def _truth(item: LabelItem, dice: random.Random) -> Truth:
-    """The text of an attention check cannot hold its point."""
-    return Truth(False, Keyness.AGREE.value) if item.role == LabelItem.Role.GOLD else true_of(dice)
-
-
 class SimulatedVerification(Simulated[Truth]):
-    """Yes or no, and what follows a yes."""
-
     careless = CARELESS
 
     def make(self, chosen: Chosen, **values: Any) -> Study:
@@ -462,7 +437,9 @@ class SimulatedVerification(Simulated[Truth]):
         )
 
     def truth(self, study: Study) -> Callable[[LabelItem, random.Random], Truth]:
-        return _truth
+        """The text of an attention check cannot hold its point."""
+        checks = Truth(False, Keyness.AGREE.value)
+        return lambda item, dice: checks if item.role == LabelItem.Role.GOLD else true_of(dice)
 
     def answer(self, true: Truth, rates: Rates, dice: random.Random) -> Judgments:
         return said_of(true, rates, dice)

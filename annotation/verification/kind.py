@@ -13,7 +13,6 @@ from decimal import Decimal
 from functools import partial
 from typing import Any
 
-from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.formats import number_format
@@ -41,8 +40,7 @@ from annotation.studies import overview as parts
 from annotation.studies.amounts import percent, went
 from annotation.studies.forms import TrialSettingsForm
 from annotation.studies.guidelines import wording
-from annotation.studies.kind import NotPossible
-from annotation.studies.recipes import Recipe
+from annotation.studies.kind import NotPossible, Recipe
 from annotation.studies.tasks import Dealing
 from annotation.verification import autods, datasets, items
 from annotation.verification.answers import POINT, TRIAL, documents_of, highlight_for, laid_out, pane_of
@@ -68,8 +66,6 @@ from annotation.verification.review import DECIDING
 from annotation.verification.sheet import RESULTS, report_in, report_of
 from benchmarks.models import Question
 from benchmarks.recall import people
-
-ABOUT_ROWS = ("item__question", "item__key_point")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,15 +117,7 @@ def overview_of(study: Study) -> parts.Overview:
                 n_checks_right=odd[pk]["right"],
             )
         )
-    remarks = parts.remarks_of(study, *ABOUT_ROWS)
-    return parts.Overview(people=people, **parts.counts_of(study, "question"), remarks=remarks)
-
-
-def checks_of(study: Study) -> dict[int, tuple[int, int]]:
-    """Per annotator how many attention checks were answered, and how many right: with a no. One query."""
-    rows = PointLabel.objects.filter(study=study, is_current=True, is_check=True, is_complete=True).order_by()
-    counts = rows.values("annotator").annotate(n=Count("pk"), right=Count("pk", filter=Q(grounded=Grounded.NO)))
-    return {row["annotator"]: (row["n"], row["right"]) for row in counts}
+    return parts.Overview(people=people, **parts.counts_of(study, "question"))
 
 
 def checks_in_order(study: Study) -> dict[int, list[bool]]:
@@ -164,8 +152,6 @@ def page_of(study: Study, now: datetime) -> parts.OverviewPage:
             ("Key points without a highlight", percent(float(plan.share_without_highlight))),
             *parts.order_fact(plan),
         ],
-        remarks=[about(task) for task in overview.remarks],
-        subject=_("Key point"),
     )
 
 
@@ -270,7 +256,7 @@ class Verification(LabelWork):
     short = ngettext_lazy(
         "%(n)d question has fewer people than planned.", "%(n)d questions have fewer people than planned.", "n"
     )
-    about_rows = ABOUT_ROWS
+    about_rows = ("item__question", "item__key_point")
     about = staticmethod(about)
     about_label = gettext_lazy("Key point")
     grouped = ("question", "questions")
@@ -309,7 +295,6 @@ class Verification(LabelWork):
     question_rows = ("key_point", "task__item__question")
     simulated = SIMULATED
     trial = TRIAL
-    checks = staticmethod(checks_of)
     checks_in_order = staticmethod(checks_in_order)
     overview = staticmethod(page_of)
 

@@ -305,19 +305,15 @@ def verdicts_on(points: QuerySet[Any, Any]) -> Any:
     return KeyPointVerdict.objects.counted().filter(key_point__in=points, repeat=0)
 
 
-def machines_version(points: QuerySet[Any, Any]) -> str:
-    """Changes with all that `machines` reads of key points: judges that count, verdicts, scores. Three queries."""
+def facts_of(look: Any) -> object:
+    """All that figures on key points depend on."""
+    study = study_or_gone(look.study)
+    points = key_points_of(study)
     judges = list(Judge.objects.counted().order_by("pk").values_list("pk", "name", "version", "kind"))
     scores = AutodsScore.objects.counted().filter(key_point__in=points)
     facts = {"n": Count("pk"), "last": Max("pk"), "total": Sum("pk")}
     answers = [rows.order_by().aggregate(**facts) for rows in (verdicts_on(points), scores)]
-    return hashlib.sha256(repr((judges, answers)).encode()).hexdigest()[:12]
-
-
-def facts_of(look: Any) -> object:
-    """All that figures on key points depend on."""
-    study = study_or_gone(look.study)
-    return data_version(study), machines_version(key_points_of(study))
+    return data_version(study), hashlib.sha256(repr((judges, answers)).encode()).hexdigest()[:12]
 
 
 def threshold_of(study: Study) -> float:
@@ -382,7 +378,13 @@ def strata_of(study: Study, table: PointTable) -> tuple[StratumRow, ...]:
     sizes: Counter[Stratum] = Counter()
     for haystack in Haystack.objects.filter(pk__in={haystack for _stratum, haystack in known.values()}):
         sizes.update(SIZES[0](haystack))
-    said = _by_majority(table, {pk: stratum for pk, (stratum, _haystack) in known.items()})
+    strata = {pk: stratum for pk, (stratum, _haystack) in known.items()}
+    yes, no = (CATEGORIES[Task.GROUNDED].index(answer) for answer in ("yes", "no"))
+    said: dict[Stratum, list[bool | None]] = defaultdict(list)
+    for point, codes in zip(table.points, table.grounded, strict=True):
+        n_yes, n_no = int(np.sum(codes == yes)), int(np.sum(codes == no))
+        if point in strata and n_yes + n_no:
+            said[strata[point]].append(None if n_yes == n_no else n_yes > n_no)
     drawn = Counter(stratum for stratum, _haystack in known.values())
     return tuple(
         StratumRow(
@@ -399,17 +401,6 @@ def strata_of(study: Study, table: PointTable) -> tuple[StratumRow, ...]:
 
 def stratum_of(key: str) -> Stratum:
     return Stratum(key.partition(":")[0])
-
-
-def _by_majority(table: PointTable, strata: Mapping[int, Stratum]) -> Mapping[Stratum, list[bool | None]]:
-    """Whether each labelled pair is said, None where as many say no; by stratum."""
-    yes, no = (CATEGORIES[Task.GROUNDED].index(answer) for answer in ("yes", "no"))
-    said: dict[Stratum, list[bool | None]] = defaultdict(list)
-    for point, codes in zip(table.points, table.grounded, strict=True):
-        n_yes, n_no = int(np.sum(codes == yes)), int(np.sum(codes == no))
-        if point in strata and n_yes + n_no:
-            said[strata[point]].append(None if n_yes == n_no else n_yes > n_no)
-    return said
 
 
 def _wrong(stratum: Stratum, said: Sequence[bool]) -> Stat:

@@ -174,9 +174,6 @@ def report_json(report: JudgeReport | None) -> list[dict[str, Any]]:
     ]
 
 
-UNNAMED = "–"
-
-
 @dataclass(frozen=True, slots=True)
 class GroupRow:
     """Agreement inside one category or domain of questions."""
@@ -285,7 +282,7 @@ def _by(table: PointTable, task: Task, groups: Sequence[str], resampling: Resamp
         group = ratings.items(names == name)
         rows.append(
             GroupRow(
-                name or UNNAMED,
+                name or "–",
                 percent_agreement(group, resampling=resampling),
                 randolph_kappa(group, resampling=resampling),
             )

@@ -332,9 +332,6 @@ def result_of(check: SpotCheck) -> Stat:
     )
 
 
-LARGEST_SEED = 2**31 - 1
-
-
 class DrawForm(forms.Form):
     """A sample of one person's answers."""
 
@@ -343,7 +340,7 @@ class DrawForm(forms.Form):
     seed = forms.IntegerField(
         label="Seed",
         min_value=0,
-        max_value=LARGEST_SEED,
+        max_value=2**31 - 1,
         initial=1,
         help_text="The same seed draws the same sample.",
     )
@@ -413,7 +410,12 @@ def spot_check(request: HtmxHttpRequest, uid: uuid.UUID, number: int) -> HttpRes
             )
         except Closed as problem:
             messages.error(request, str(problem))
-        return redirect(_after(study, check, position, len(marks)))
+        # The next one that is not reviewed, with wrap-around; after the last one the first.
+        here = reverse("annotation:verification-spot-check", args=[study.uid, check.pk])
+        known = list(check.marks.order_by("pk").values_list("is_right", flat=True))
+        order = [*range(position, len(known)), *range(position)]
+        waiting = next((at + 1 for at in order if known[at] is None), position)
+        return redirect(f"{here}?at={waiting}")
     mark = check.marks.select_related("label__key_point__question", "label__task").get(pk=marks[position - 1].pk)
     context = {
         "study": study,
@@ -439,15 +441,6 @@ def _position(request: HttpRequest, marks: list[bool | None]) -> int:
     if text.isdecimal() and 1 <= int(text[:6]) <= len(marks):
         return int(text[:6])
     return marks.index(None) + 1 if None in marks else 1
-
-
-def _after(study: Study, check: SpotCheck, position: int, n: int) -> str:
-    """The next one that is not reviewed, with wrap-around; after the last one the first."""
-    here = reverse("annotation:verification-spot-check", args=[study.uid, check.pk])
-    marks = list(check.marks.order_by("pk").values_list("is_right", flat=True))
-    order = [*range(position, n), *range(position)]
-    waiting = next((at + 1 for at in order if marks[at] is None), None)
-    return f"{here}?at={waiting or position}"
 
 
 @requires("annotation.change_study")

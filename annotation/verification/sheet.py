@@ -78,6 +78,7 @@ class KeyPointResults(StudyResults[Look, KeyPointFigures]):
     """How far people agree on both judgments and on keeping, on the control group or on all items."""
 
     computation = KEY_POINTS
+    as_json = staticmethod(figures_json)
     published = published_agreement(
         "Randolph's κ: is it a key point?",
         "as two people agree in Long²RAG, κ .56",
@@ -125,9 +126,6 @@ class KeyPointResults(StudyResults[Look, KeyPointFigures]):
     def judged(self, study: Study, options: Look, figures: KeyPointFigures) -> Judged:
         rows = (row for task in figures.tasks for row in (task.machines.rows if task.machines else ()))
         return Judged(others=tuple(dict.fromkeys(row.key for row in rows)))
-
-    def as_json(self, figures: KeyPointFigures) -> Any:
-        return figures_json(figures)
 
     def plannable(self, study: Study) -> Sequence[Plannable]:
         table, names = collect(study), titles()
@@ -191,7 +189,6 @@ class PointsForm(forms.Form):
     threshold = forms.FloatField(label="AutoDS keeps from", widget=forms.NumberInput(attrs={"step": "any"}))
 
     def __init__(self, figures: KeyPointFigures, options: Look) -> None:
-        """Show the choices that there are, with what the figures are of."""
         chosen = {"scope": figures.scope, "annotator": list(options.people), "threshold": figures.threshold}
         super().__init__(initial=chosen, use_required_attribute=False)
         self.defaults = {"threshold": figures.threshold, "scope": CONTROL if figures.has_control else ALL}

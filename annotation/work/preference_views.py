@@ -67,7 +67,6 @@ class PreferencesForm(forms.Form):
     has_keys = forms.BooleanField(label=gettext_lazy("Keyboard shortcuts in label work"), required=False)
 
     def clean(self) -> dict[str, Any]:
-        """One goal at most."""
         data = self.cleaned_data
         if data.get("goal_items") and data.get("goal_minutes"):
             self.add_error("goal_minutes", _("Choose items or minutes, not both."))
@@ -108,7 +107,6 @@ class KeysForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 @never_cache
 def preferences(request: HtmxHttpRequest) -> HttpResponse:
-    """How one likes to work, in one form."""
     annotator = annotator_behind(request)
     form = PreferencesForm(request.POST or None, initial=preferences_of(annotator).model_dump())
     if request.method == "POST" and form.is_valid():

@@ -14,14 +14,13 @@ from typing import Any
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
-from annotation import clock
 from annotation.kinds import Text, kind_named
 from annotation.models import Annotator, Assignment, CreditRequest, Membership, Session, Study
 from annotation.people.earnings import Earned, LabellingJob, earned_by, labelling_jobs
 from annotation.studies import consent
 from annotation.studies.amounts import pay
 from annotation.studies.tasks import task_counts
-from annotation.writing import assigning, eligibility, results
+from annotation.writing import assigning, eligibility
 from annotation.writing.eligibility import NotEligible, held_back, other_form_first
 from annotation.writing.page_context import why_not
 from annotation.writing.planning import PRACTICE_LIMIT_MS, limit_ms_of
@@ -127,13 +126,29 @@ class Board:
 def board(annotator: Annotator, now: datetime) -> Board:
     """The work of a person at a time; a fixed number of queries."""
     jobs = labelling_jobs(annotator)
-    waiting = list(Assignment.objects.filter(annotator=annotator).visible().unfinished().for_list())
+    waiting = list(
+        Assignment.objects.filter(annotator=annotator)
+        .visible()
+        .unfinished()
+        .select_related("study__writing_plan", "subtopic__haystack", "annotator", "session")
+    )
     practice = next((row for row in waiting if row.is_practice), None)
     members = {row.study_id: row for row in annotator.memberships.select_related("study")}
     rows = [*_labelling_rows(jobs, now), *_writing_rows(annotator, waiting, members, now)]
     rows.sort(key=_urgency)
     sessions = Session.objects.filter(annotator=annotator)
     answered = CreditRequest.objects.filter(session__annotator=annotator)
+    job_of_study = {job.study.pk: job for job in jobs}
+    suggestions = []
+    for member in members.values():
+        study, before = member.study, member.n_tasks_before
+        if before is None or member.left_at is not None or study.state != Study.State.OPEN:
+            continue
+        n = task_counts(study)[annotator.pk]
+        if n < before:
+            is_writing = kind_named(study.kind).words is None
+            less = pay(int((before - n) * _ms_each(annotator, member, job_of_study)), study.hourly_rate)
+            suggestions.append(Fewer(study, n, before, less or None, is_writing))
     return Board(
         rows=tuple(row for row in rows if not row.blocked),
         blocked=tuple(row for row in rows if row.blocked),
@@ -144,7 +159,7 @@ def board(annotator: Annotator, now: datetime) -> Board:
         has_consented=consent.is_given(annotator),
         needs_practice=assigning.needs_practice(annotator),
         has_practice=assigning.has_practice_corpus(),
-        fewer=fewer_tasks(annotator, members.values(), jobs),
+        fewer=tuple(suggestions),
         answers=tuple(answered.answered_since(now - ANSWERS_SHOWN)),
         questions=tuple(
             sessions.with_open_questions()
@@ -171,15 +186,6 @@ def contacts(annotator: Annotator) -> list[str]:
     members = annotator.memberships.exclude(study__contact="").order_by("study__contact")
     present = members.filter(left_at=None).values_list("study__contact", flat=True).distinct()
     return list(present) or list(members.values_list("study__contact", flat=True).distinct())
-
-
-def finished_sessions(annotator: Annotator) -> Any:
-    """Sessions of a person that are over, newest first; practice too, which can be read again."""
-    return (
-        Session.objects.filter(annotator=annotator, state__in=clock.OVER)
-        .select_related("assignment__study", "assignment__subtopic__haystack")
-        .order_by("-ended_at", "-pk")
-    )
 
 
 def _labelling_rows(jobs: Iterable[LabellingJob], now: datetime) -> list[Row]:
@@ -229,7 +235,7 @@ def _writing_rows(
                 is_begun=_has_begun(row),
                 due_at=row.due_at,
                 is_late=row.due_at is not None and row.due_at < now,
-                most=results.most_for(row, limit),
+                most=None if row.study is None else pay(limit, row.study.hourly_rate),
                 blocked=reasons.get(row.pk, ""),
                 assignment=row,
                 session=session,
@@ -307,24 +313,6 @@ class Fewer:
     n_before: int
     less: Decimal | None
     is_writing: bool
-
-
-def fewer_tasks(
-    annotator: Annotator, members: Iterable[Membership], jobs: Iterable[LabellingJob]
-) -> tuple[Fewer, ...]:
-    """The open studies in which a person has fewer tasks than they know of. No query where there is none."""
-    job_of_study = {job.study.pk: job for job in jobs}
-    suggestions = []
-    for member in members:
-        study, before = member.study, member.n_tasks_before
-        if before is None or member.left_at is not None or study.state != Study.State.OPEN:
-            continue
-        n = task_counts(study)[annotator.pk]
-        if n < before:
-            is_writing = kind_named(study.kind).words is None
-            less = pay(int((before - n) * _ms_each(annotator, member, job_of_study)), study.hourly_rate)
-            suggestions.append(Fewer(study, n, before, less or None, is_writing))
-    return tuple(suggestions)
 
 
 def _ms_each(annotator: Annotator, member: Membership, jobs: Mapping[int, LabellingJob]) -> float:

@@ -23,6 +23,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
+from annotation import clock
 from annotation.kinds import label_kinds
 from annotation.labelling.handling import have_read
 from annotation.labelling.kind import task_page_of
@@ -111,7 +112,6 @@ def _read(
     )
 
 
-REPLIES_SHOWN = 100
 HELP = Path(__file__).with_name("help.md")
 
 
@@ -158,7 +158,9 @@ def own_work(request: HtmxHttpRequest) -> HttpResponse:
     """Page of what this person has handed in."""
     annotator = annotator_behind(request)
     context = {
-        "sessions": tasklist.finished_sessions(annotator),
+        "sessions": Session.objects.filter(annotator=annotator, state__in=clock.OVER)
+        .select_related("assignment__study", "assignment__subtopic__haystack")
+        .order_by("-ended_at", "-pk"),
         "labelling": sorted(
             (job for job in labelling_jobs(annotator) if job.is_begun), key=lambda job: job.study.kind
         ),
@@ -193,7 +195,7 @@ def replies(request: HtmxHttpRequest) -> HttpResponse:
         have_read(tasks=tasks, now=timezone.now())
         return redirect("annotation:replies")
     rows = RemarkReply.objects.filter(task__in=tasks).select_related("task__study").order_by("-made_at", "-pk")
-    answers = [(row, page_of(row.task.study.kind, row.task.uid)) for row in rows[:REPLIES_SHOWN]]
+    answers = [(row, page_of(row.task.study.kind, row.task.uid)) for row in rows[:100]]
     return page(request, "annotation/work_replies.html", {"replies": answers})
 
 

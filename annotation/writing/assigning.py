@@ -134,8 +134,13 @@ def propose(study: Study, *, max_tasks: int | None = None) -> Proposal:
     if table.forms is None:
         pairs.sort(key=lambda pair: places[pair[1]])
     have = Counter(subtopic_id for _person, subtopic_id in (*table.live, *pairs))
+    annotators = {annotator.pk: annotator for annotator in table.annotators}
+    subtopics = {subtopic.pk: subtopic for subtopic in table.subtopics}
+    rule = rule_of(study.writing_plan)
+    needed = [subtopics[pk] for pk in dict.fromkeys(subtopic_id for _person, subtopic_id in pairs)]
+    sets = {pk: choose(material, rule) for pk, material in load_material(needed, retriever=rule.retriever).items()}
     return Proposal(
-        pairs=_with_documents(study, table, pairs),
+        pairs=tuple(Pair(annotators[person], subtopics[pk], sets[pk]) for person, pk in pairs),
         shortfalls=tuple(
             Shortfall(subtopic, wanted, have[subtopic.pk])
             for subtopic in table.subtopics
@@ -351,15 +356,6 @@ def shuffled(numbers: Sequence[int], seed: int) -> list[int]:
     return order
 
 
-def _with_documents(study: Study, table: Eligibility, pairs: list[tuple[int, int]]) -> tuple[Pair, ...]:
-    annotators = {annotator.pk: annotator for annotator in table.annotators}
-    subtopics = {subtopic.pk: subtopic for subtopic in table.subtopics}
-    rule = rule_of(study.writing_plan)
-    needed = [subtopics[pk] for pk in dict.fromkeys(subtopic_id for _person, subtopic_id in pairs)]
-    sets = {pk: choose(material, rule) for pk, material in load_material(needed, retriever=rule.retriever).items()}
-    return tuple(Pair(annotators[person], subtopics[pk], sets[pk]) for person, pk in pairs)
-
-
 def _new(study: Study, pair: Pair, *, member: int, now: datetime) -> Assignment:
     seed = stable_seed(study.seed, member, pair.subtopic.haystack.key, pair.subtopic.key)
     return Assignment(
@@ -398,7 +394,6 @@ class SessionGaps:
         return sum(max(0, plan.sessions_per_subtopic - n) for n in have.values_list("n", flat=True))
 
     def blocked(self) -> list[Blocked]:
-        """With every reason."""
         idle = idle_people(self.study)  # one query where everybody has a task
         return blocked_in(eligibility_of(self.study, idle, ())) if idle else []
 

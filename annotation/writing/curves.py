@@ -49,7 +49,6 @@ from benchmarks.scoring.summhay import Scores
 
 SUBMITTED, TYPED = "submitted", "typed"
 """Names, beside `LATE`, of the texts that count."""
-NO_TEXT = "no final text with a score"
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +107,10 @@ def _began(result: SessionResult) -> tuple[float, int]:
 
 def _one_form(title: str, texts: Sequence[Scores]) -> OneForm:
     stats = {
-        name: mean([value for text in texts if (value := text.measure(name).value) is not None], reason=NO_TEXT)
+        name: mean(
+            [value for text in texts if (value := text.measure(name).value) is not None],
+            reason="no final text with a score",
+        )
         for name in MEASURES
     }
     return OneForm(title, len(texts), stats)
@@ -185,18 +187,12 @@ class StudyReport:
     forms: FormFigures | None = None
 
     @property
-    def is_as_on_the_leaderboard(self) -> bool:
-        """Whether the leaderboard takes the same texts and insights of these sessions."""
-        return self.of_all_insights and self.final_text == SUBMITTED
-
-    @property
     def final_text(self) -> str:
         """Which texts count: `submitted`, with accepted `late` ones at the end, or as `typed` by every mark."""
         return TYPED if self.as_typed else LATE if self.with_late else SUBMITTED
 
     @property
     def rule_text(self) -> str:
-        """The rule of the mean, in words."""
         is_carried = self.rule is CurveRule.CARRIED_FORWARD
         of = (
             "sessions, 0 to 100; ended sessions keep their last score"
@@ -420,7 +416,17 @@ def as_json(report: StudyReport) -> dict[str, Any]:
             | {"reached_at": {curve.measure: level.reached_at(curve) for curve in report.curves}}
             for level in report.levels
         ],
-        "forms": None if report.forms is None else _forms_json(report.forms),
+        "forms": None
+        if report.forms is None
+        else {
+            **{
+                letter: {"haystack": form.title, "n_sessions": form.n_sessions, **stat_json(form.stats)}
+                for letter, form in zip("ab", report.forms.forms, strict=True)
+            },
+            "b_minus_a": stat_json(report.forms.difference),
+            "second_minus_first": stat_json(report.forms.order),
+            "n_people": {"a_first": report.forms.n_first[0], "b_first": report.forms.n_first[1]},
+        },
         "measures": {
             curve.measure: {
                 "means": [
@@ -433,17 +439,4 @@ def as_json(report: StudyReport) -> dict[str, Any]:
             }
             for curve in report.curves
         },
-    }
-
-
-def _forms_json(figures: FormFigures) -> dict[str, Any]:
-    """Both forms, and their difference paired by person."""
-    return {
-        **{
-            letter: {"haystack": form.title, "n_sessions": form.n_sessions, **stat_json(form.stats)}
-            for letter, form in zip("ab", figures.forms, strict=True)
-        },
-        "b_minus_a": stat_json(figures.difference),
-        "second_minus_first": stat_json(figures.order),
-        "n_people": {"a_first": figures.n_first[0], "b_first": figures.n_first[1]},
     }

@@ -101,7 +101,10 @@ def choose(material: Material, rule: Rule) -> DocumentSet:
     if rule.setting == WritingPlan.Setting.FULL:
         numbers = tuple(number for number, _words in material.documents)
     elif rule.setting == WritingPlan.Setting.RANKING:
-        numbers = _by_ranking(material, rule)
+        scores = material.rankings.get(rule.retriever)
+        if not scores:
+            raise NoDocuments(f"“{material.name}” has no ranking by “{rule.retriever}”.")
+        numbers = select_by_scores(material.documents, scores, token_budget=rule.token_budget).numbers
     else:
         numbers = select_documents(
             material.documents,
@@ -136,13 +139,6 @@ def describe(material: Material, numbers: Sequence[int]) -> DocumentSet:
             "n_absent": ceiling.n_absent,
         },
     )
-
-
-def _by_ranking(material: Material, rule: Rule) -> tuple[int, ...]:
-    scores = material.rankings.get(rule.retriever)
-    if not scores:
-        raise NoDocuments(f"“{material.name}” has no ranking by “{rule.retriever}”.")
-    return select_by_scores(material.documents, scores, token_budget=rule.token_budget).numbers
 
 
 @dataclass(frozen=True, slots=True)

@@ -348,7 +348,6 @@ def record_events(held: LockedSession, message: Message) -> None:
 
 
 def status_of(held: LockedSession, tab_id: str) -> Status:
-    """How a locked session stands, for one of its tabs."""
     return status_at(held.state, held.at_ms, is_active_tab=held.row.active_tab == tab_id, lapse=held.lapse())
 
 
@@ -367,5 +366,4 @@ def status_at(state: ClockState, at_ms: int, *, is_active_tab: bool, lapse: Laps
 
 
 def sha256_of(text: str) -> str:
-    """The hash that stands for a text."""
     return sha256(text.encode()).hexdigest()

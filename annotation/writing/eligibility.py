@@ -88,7 +88,8 @@ def deal_forms(
             [new] = set(chosen) - set(mine)
             tasks.append((person, new))
         else:
-            a_first = deal.a_first_is_due(dice)
+            lead = deal.n_first[True] - deal.n_first[False]
+            a_first = lead < 0 or (lead == 0 and dice.random() < 0.5)
             tasks += [(person, subtopic) for subtopic in (chosen if a_first else chosen[::-1])]
             deal.n_first[a_first] += 1
         deal.filled.update(set(chosen) - set(mine))
@@ -119,11 +120,6 @@ class _Deal:
         ]
         return min(fitting, key=lambda pair: sum(self.filled[subtopic] for subtopic in pair), default=None)
 
-    def a_first_is_due(self, dice: random.Random) -> bool:
-        """Whether the next person begins with form A."""
-        lead = self.n_first[True] - self.n_first[False]
-        return lead < 0 or (lead == 0 and dice.random() < 0.5)
-
 
 # Facts
 
@@ -150,7 +146,12 @@ def forms_of(study: Study) -> Forms | None:
         return Forms(tuple(subtopic.pk for subtopic in subtopics), (), frozenset())
     rule = rule_of(plan)
     material = load_material(subtopics, retriever=rule.retriever)
-    in_document = _subtopics_in_documents({subtopic.haystack_id for subtopic in subtopics})
+    # The numbers of the subtopics with an insight in each document, by haystack and number of the document.
+    in_document: dict[tuple[int, int], set[int]] = defaultdict(set)
+    rows = Insight.objects.filter(subtopic__haystack__in=list({subtopic.haystack_id for subtopic in subtopics}))
+    for haystack, number, golds in rows.values_list("subtopic__haystack", "subtopic__number", "gold_documents"):
+        for document in golds:
+            in_document[haystack, document].add(number)
     met: dict[int, set[int]] = {}
     for subtopic in subtopics:
         try:
@@ -195,16 +196,6 @@ def is_held_back(task: Assignment) -> bool:
 def in_order(live: dict[tuple[int, int], Any]) -> Sequence[tuple[int, int]]:
     """Tasks by (person, subtopic), in the order in which they were given."""
     return sorted(live, key=lambda pair: live[pair].pk)
-
-
-def _subtopics_in_documents(haystacks: Iterable[int]) -> dict[tuple[int, int], set[int]]:
-    """The numbers of the subtopics with an insight in each document, by haystack and number of the document."""
-    within: dict[tuple[int, int], set[int]] = defaultdict(set)
-    rows = Insight.objects.filter(subtopic__haystack__in=list(haystacks))
-    for haystack, number, golds in rows.values_list("subtopic__haystack", "subtopic__number", "gold_documents"):
-        for document in golds:
-            within[haystack, document].add(number)
-    return within
 
 
 class Code(StrEnum):

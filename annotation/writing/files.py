@@ -66,10 +66,6 @@ def _of_report(row: Any, name: str) -> Any:
     return getattr(getattr(row, "report", None), name, None)
 
 
-def _excluded(row: Any) -> str | None:
-    return "; ".join(each.reason for each in row.exclusions.all() if each.lifted_at is None) or None
-
-
 _SESSION_VALUES: dict[str, str | Callable[[Any], Any]] = {
     "session": "uid",
     "annotator": "pseudonym",
@@ -103,7 +99,9 @@ _SESSION_VALUES: dict[str, str | Callable[[Any], Any]] = {
     "used_no_model": lambda row: _of_report(row, "used_no_model"),
     "time_was_enough": lambda row: _of_report(row, "time_was_enough"),
     "comment": lambda row: _of_report(row, "comment"),
-    "exclusion_reason": _excluded,
+    "exclusion_reason": lambda row: (
+        "; ".join(each.reason for each in row.exclusions.all() if not each.lifted_at) or None
+    ),
     "void_reason": lambda row: row.void_reason or None,
     "n_late_texts": "n_late",
     "late_text": lambda row: _late_decision(row)[0],

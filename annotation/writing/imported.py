@@ -85,8 +85,6 @@ class SessionPart(FromArchive):
 
 
 class SnapshotPart(FromArchive):
-    """A row of `snapshots.jsonl`."""
-
     session: Id
     mark_ms: Milliseconds
     kind: str
@@ -96,8 +94,6 @@ class SnapshotPart(FromArchive):
 
 
 class TypedPart(FromArchive):
-    """A row of `as_typed.jsonl`."""
-
     session: Id
     mark_ms: Milliseconds
     rev: int | None
@@ -151,7 +147,6 @@ class SessionsPlan(LabelPlan[Sessions]):
         return (rows, every, archive.corpora), [{"session": row.session} for row in rows]
 
     def take(self, rows: Sessions) -> None:
-        """Compare the sessions of an archive."""
         sessions, texts, versions = rows
         study = self.find_study(self.request.options["study"], kind=Study.Kind.WRITING)
         self._find_subtopics({(row.haystack, row.subtopic) for row in sessions}, versions)

@@ -21,9 +21,8 @@ from annotation.results.study_results import StudyResults
 from annotation.studies.amounts import counted, duration, in_figures, in_words, listed, so_far
 from annotation.studies.estimates import Estimate, Measured
 from annotation.studies.guidelines import wording
-from annotation.studies.kind import NotPossible, Work, plan_of
+from annotation.studies.kind import NotPossible, Recipe, Work, plan_of
 from annotation.studies.members import is_recruiting
-from annotation.studies.recipes import Recipe
 from annotation.writing import assigning, planning
 from annotation.writing.assigning import SessionGaps
 from annotation.writing.documentsets import NoDocuments, choose, load_material, rule_of

@@ -267,10 +267,6 @@ def _stamps(
 # Timeline
 
 
-FLAGS = frozenset({"paste", "paste_blocked", "copy", "cut", "drag", "clock_jump", "gap", "translated"})
-SEARCHES = frozenset({"search"})
-
-
 class Mark(NamedTuple):
     """Something that happened at a point of active time."""
 
@@ -345,11 +341,10 @@ def _active_at(point: Point, periods: Sequence[ActivePeriod]) -> int:
 
 
 def _lane(kind: str) -> str:
-    if kind in {"save", "rejected", "snapshot"}:
+    if kind in {"save", "rejected", "snapshot", "search"}:
         return kind
-    if kind in SEARCHES:
-        return "search"
-    return "flag" if kind in FLAGS else "event"
+    flags = {"paste", "paste_blocked", "copy", "cut", "drag", "clock_jump", "gap", "translated"}
+    return "flag" if kind in flags else "event"
 
 
 class Change(NamedTuple):

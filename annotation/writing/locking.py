@@ -210,7 +210,6 @@ class LockedSession:
 
     @property
     def active_ms(self) -> int:
-        """Active time at that instant."""
         return clock.active_ms(self.state, self.at_ms)
 
     def claimed(self, at_ms: int | None) -> datetime | None:

@@ -18,7 +18,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from annotation.models import Assignment, CreditRequest, Membership, Session, Study, WritingPlan
 from annotation.studies.amounts import duration, in_figures, money
-from annotation.studies.kind import gaps_of, held_in, is_over, say_archived, work_of
+from annotation.studies.kind import ARCHIVED, gaps_of, held_in, is_over, work_of
 from annotation.studies.overview import Card, Column, OverviewPage, Presence, Table
 from annotation.studies.scope import study_of
 from annotation.writing import assigning, results
@@ -46,7 +46,6 @@ class PersonRow:
 
 
 def page_of(study: Study, now: datetime) -> OverviewPage:
-    """The overview as a page shows it."""
     sessions = Session.objects.filter(assignment__study=study).select_related("assignment__study")
     earned = results.earnings_of(sessions, now)
     per_person, total = results.by_annotator(earned), results.by_study(earned).get(study)
@@ -223,7 +222,7 @@ def assignment_withdraw(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpRespons
 
 
 def _refused(request: HttpRequest, study: Study) -> HttpResponse:
-    messages.error(request, say_archived())
+    messages.error(request, ARCHIVED)
     return redirect("annotation:study-assignments", uid=study.uid)
 
 

@@ -27,7 +27,7 @@ from annotation.pane import pane_for, respond
 from annotation.studies.amounts import duration
 from annotation.studies.dealing import stable_seed
 from annotation.studies.guidelines import current_guideline, guideline_html
-from annotation.studies.preview import NoPreview, PreviewPlace
+from annotation.studies.kind import NoPreview, PreviewPlace
 from annotation.studies.rhythm import preferences_of
 from annotation.writing import late
 from annotation.writing.assigning import shuffled
@@ -56,16 +56,16 @@ ENDPOINTS = (
 
 
 def facts(row: Session, now: datetime) -> dict[str, Any]:
-    """Facts on every page of a session."""
     state, now_ms = row.clock_state, clock.to_ms(now)
     t = clock.advance(state, now_ms)
+    seconds = max(0, clock.remaining_ms(state, t)) // 1000
     return {
         "session": row,
         "text_size": preferences_of(row.annotator).text_size,
         **_task_facts(row.assignment, row.guideline, row.document_numbers, row.config.get("list_hits", False)),
-        "n_words": lambda: count_words(row.draft_text),
+        "n_words": lambda: sum(line.n_words for line in bullets(lines_from_text(row.draft_text))),
         "n_bullets": lambda: len(bullets(lines_from_text(row.draft_text))),
-        "time_left": clock_face(clock.remaining_ms(state, t)),
+        "time_left": f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}",
         "time_worked": duration(clock.active_ms(state, t)),
     }
 
@@ -189,10 +189,10 @@ def _urls(uid: UUID) -> dict[str, str]:
 
 
 def start_facts(assignment: Assignment) -> dict[str, Any]:
-    """Context of the page before a session."""
     study = assignment.study
     plan = study.writing_plan if study else None
     guideline = current_guideline(study) if study else None
+    step = 10 ** max(0, len(str(assignment.n_words)) - 3)
     return {
         **_task_facts(
             assignment,
@@ -201,7 +201,7 @@ def start_facts(assignment: Assignment) -> dict[str, Any]:
             bool(plan and plan.list_hits and plan.preset == WritingPlan.Preset.ASSISTED),
         ),
         "recorded": tuple(_recorded(mark_every_of(assignment), limit_of(assignment)).values()),
-        "words": round_words(assignment.n_words),
+        "words": number_format(round(assignment.n_words / step) * step, force_grouping=True),
         "reading": duration(-(-assignment.n_words // WORDS_PER_MINUTE) * 60_000),
         "limit": duration(limit_of(assignment)),
         "is_auto_pause": bool(plan and plan.disconnect_policy == WritingPlan.DisconnectPolicy.AUTO_PAUSE),
@@ -248,23 +248,6 @@ def why_not(error: NotEligible) -> dict[str, Any]:
     }
 
 
-def count_words(summary: str) -> int:
-    """Words of the bullets as the scoring counts them, without bullet marks and citations."""
-    return sum(line.n_words for line in bullets(lines_from_text(summary)))
-
-
-def clock_face(ms: int) -> str:
-    """Hours, minutes and seconds, like 1:43:05."""
-    seconds = max(0, ms) // 1000
-    return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-
-
-def round_words(n: int) -> str:
-    """A number of words to three digits, with separators."""
-    step = 10 ** max(0, len(str(n)) - 3)
-    return number_format(round(n / step) * step, force_grouping=True)
-
-
 # What is recorded
 
 
@@ -298,8 +281,13 @@ def page(request: HttpRequest, place: PreviewPlace) -> HttpResponse:
     """The page of the session that somebody would have on a subtopic, with its clock at the start."""
     now = timezone.now()
     row = unstored_session(_assignment(place), started_at=now)
+    acts = {name: f"{place.act(name)}?t={clock.to_ms(now)}" for name in ENDPOINTS}
     context = facts(row, now) | {
-        "config_json": client_config(row, now, urls=_preview_urls(place, now)),
+        "config_json": client_config(
+            row,
+            now,
+            urls=acts | {"login": reverse("login")} | dict.fromkeys(("page", "after", "home"), place.study_url),
+        ),
         "preview": place,
     }
     shown = render(request, "annotation/session.html", context | fixed_parts(row))
@@ -334,12 +322,6 @@ def _revision(request: HttpRequest) -> int:
     except (ValueError, AttributeError):
         return 1
     return base + 1 if isinstance(base, int) else 1
-
-
-def _preview_urls(place: PreviewPlace, now: datetime) -> dict[str, str]:
-    """Acts come here, with the start of the clock; pause and submit lead back to the study."""
-    acts = {name: f"{place.act(name)}?t={clock.to_ms(now)}" for name in ENDPOINTS}
-    return acts | {"login": reverse("login")} | dict.fromkeys(("page", "after", "home"), place.study_url)
 
 
 def _moment(text: str) -> datetime:

@@ -142,7 +142,8 @@ def after(request: HttpRequest, uid: UUID) -> HttpResponse:
     if row.state == Session.State.VOIDED or hasattr(row, "report") or row.questions_declined_at:
         return redirect("annotation:session-own", row.uid)
     if request.method == "POST" and "decline" in request.POST:
-        decline_questions(session=row, now=now)
+        open_ones = Session.objects.with_open_questions().filter(pk=row.pk)
+        Session.objects.filter(pk__in=open_ones.values("pk")).update(questions_declined_at=now)
         return redirect("annotation:work")
     form = ReportForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
@@ -191,7 +192,7 @@ def own_results(request: HttpRequest, uid: UUID) -> HttpResponse:
         return redirect("annotation:session", row.uid)
     form = TimeForm(request.POST if request.method == "POST" else None)
     if not row.assignment.is_practice and form.is_valid():
-        ask_for_time(session=row, now=now, **form.cleaned_data)
+        CreditRequest.objects.create(session=row, at=now, **form.cleaned_data)
         return redirect("annotation:session-own", row.uid)
     context = facts(row, now) | late_facts(row) | {"earned": earned(session=row, now=now), "form": form}
     context["requests"] = row.credit_requests.select_related("credit")
@@ -219,15 +220,12 @@ class StartForm(forms.Form):
     )
 
 
-YES_NO = [("yes", gettext_lazy("Yes")), ("no", gettext_lazy("No"))]
-
-
 class ReportForm(forms.Form):
     """The questions after a session."""
 
     time_was_enough = forms.ChoiceField(
         label=gettext_lazy("Was there enough time to work without rushing?"),
-        choices=YES_NO,
+        choices=[("yes", gettext_lazy("Yes")), ("no", gettext_lazy("No"))],
         widget=forms.RadioSelect,
     )
     used_no_model = forms.ChoiceField(
@@ -245,8 +243,6 @@ class ReportForm(forms.Form):
 
 
 class TimeForm(forms.Form):
-    """A remark on the measured time."""
-
     reason = forms.CharField(
         label=gettext_lazy("Comment on the measured time"),
         max_length=2000,
@@ -317,7 +313,10 @@ def insights_of(session: Session) -> list[Insight]:
 
 
 def _compute(options: OfPractice) -> Practised:
-    session = _practised(options.session)
+    rows = Session.objects.filter(pk=options.session, assignment__is_practice=True, state__in=clock.OVER)
+    session: Session | None = rows.select_related("assignment__subtopic").first()
+    if session is None:
+        raise CannotCompute("This practice session is gone.")
     insights = insights_of(session)
     raw = tuple(text_of(session.draft_text).split("\n"))
     lines = lines_from_list(raw)
@@ -356,14 +355,6 @@ def _facts(options: OfPractice) -> object:
     return text, list(insights.values_list("pk", "number"))
 
 
-def _practised(pk: int) -> Session:
-    rows = Session.objects.filter(pk=pk, assignment__is_practice=True, state__in=clock.OVER)
-    session: Session | None = rows.select_related("assignment__subtopic").first()
-    if session is None:
-        raise CannotCompute("This practice session is gone.")
-    return session
-
-
 PRACTISED = register(Computation("practice", OfPractice, Practised, _compute, _facts))
 
 
@@ -384,14 +375,3 @@ def report(
     said = {"time_was_enough": time_was_enough, "used_no_model": used_no_model, "comment": comment}
     answers, _made = SessionReport.objects.get_or_create(session=session, defaults={**said, "at": now})
     return answers
-
-
-def decline_questions(*, session: Session, now: datetime) -> bool:
-    """Note that the person leaves the questions unanswered, so that nobody asks again; tells if that is new."""
-    open_ones = Session.objects.with_open_questions().filter(pk=session.pk)
-    return bool(Session.objects.filter(pk__in=open_ones.values("pk")).update(questions_declined_at=now))
-
-
-def ask_for_time(*, session: Session, reason: str, minutes: int | None, now: datetime) -> CreditRequest:
-    """Store a remark on the measured time; with `minutes`, the wish to get them back. An admin answers it."""
-    return CreditRequest.objects.create(session=session, minutes=minutes, reason=reason, at=now)

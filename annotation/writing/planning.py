@@ -33,7 +33,6 @@ SETTINGS = tuple(
     if field.name not in {"id", "study", "grace_ms", "lease_ms"}
 )
 FROZEN_PLAN = tuple(name for name in SETTINGS if name not in {"sessions_per_subtopic", "allow_second_on_haystack"})
-FROZEN_FIELDS = (*FROZEN_PLAN, *FROZEN_DETAILS)
 
 
 def subtopics_by_domain(seed: int, *, n: int = 10) -> dict[str, Any]:
@@ -88,7 +87,7 @@ def update_study(
     new = {**asdict(details), **{name: getattr(plan, name) for name in SETTINGS}}
     old = {name: getattr(row if name in SETTINGS else study, name) for name in new}
     changed = [name for name in new if new[name] != old[name]]
-    if is_frozen(study) and (frozen := [name for name in changed if name in FROZEN_FIELDS]):
+    if is_frozen(study) and (frozen := [name for name in changed if name in (*FROZEN_PLAN, *FROZEN_DETAILS)]):
         raise Frozen(frozen)
     if "parallel_forms" in changed and study.assignments.live().exists():
         raise NotReady(["Withdraw the tasks first: with parallel forms they are dealt in another way."])
@@ -97,7 +96,9 @@ def update_study(
     study.save()
     row.save()
     wanted = list(subtopics)
-    _keep_subtopics_with_tasks(study, wanted)
+    taken = study.assignments.live().exclude(subtopic__in=wanted).select_related("subtopic")
+    if names := sorted({assignment.subtopic.name for assignment in taken}):
+        raise NotReady([f"Withdraw the tasks on these subtopics first: {', '.join(names)}."])
     row.subtopics.set(wanted)
     if researchers is not None:
         study.researchers.set(researchers)
@@ -146,17 +147,10 @@ def _by_preset(plan: WritingPlan) -> WritingPlan:
     return plan
 
 
-def _keep_subtopics_with_tasks(study: Study, wanted: list[Subtopic]) -> None:
-    taken = study.assignments.live().exclude(subtopic__in=wanted).select_related("subtopic")
-    if names := sorted({assignment.subtopic.name for assignment in taken}):
-        raise NotReady([f"Withdraw the tasks on these subtopics first: {', '.join(names)}."])
-
-
 # Starting
 
 
 PRACTICE_LIMIT_MS = 300_000
-PRACTICE_MARK_MS = 60_000
 PLAN_FIELDS = ("setting", "retriever", "token_budget", "include_zero_insight", "preset")
 
 
@@ -171,7 +165,7 @@ def limit_of(assignment: Assignment) -> int:
 
 def mark_every_of(assignment: Assignment) -> int:
     """Active time from one copy of the text to the next (ms)."""
-    return assignment.study.writing_plan.mark_every_ms if assignment.study else PRACTICE_MARK_MS
+    return assignment.study.writing_plan.mark_every_ms if assignment.study else 60_000
 
 
 def frozen_settings(assignment: Assignment) -> dict[str, Any]:

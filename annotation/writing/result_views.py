@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from functools import wraps
 from itertools import islice
 from pathlib import PurePath
@@ -26,7 +26,7 @@ from annotation.writing import files, late, packing, settling
 from annotation.writing.documentsets import MS_PER_MINUTE
 from annotation.writing.drafting import SessionClosed
 from annotation.writing.eligibility import saw_insights_before_the_end
-from annotation.writing.results import ScoredSnapshot, SessionResult, last_known_ms, with_facts
+from annotation.writing.results import ScoredSnapshot, last_known_ms, with_facts
 from annotation.writing.results import session_results as results_of
 from annotation.writing.settling import Unchanged
 from annotation.writing.sheet import look_form
@@ -56,7 +56,6 @@ class CreditForm(ReasonForm):
     minutes = forms.IntegerField(label="Minutes", min_value=-600, max_value=600)
 
     def clean_minutes(self) -> int:
-        """Zero minutes are no credit."""
         minutes: int = self.cleaned_data["minutes"]
         if minutes == 0:
             raise forms.ValidationError("Enter minutes other than 0.")
@@ -101,7 +100,6 @@ class LateTextForm(ReasonForm):
 @requires("annotation.view_session")
 @require_safe
 def study_file(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpResponseBase:
-    """One of the raw files of a study."""
     study = study_of(request, uid, kind=Study.Kind.WRITING)
     judge = look_form(study, request.GET).chosen
     now = timezone.now()
@@ -271,12 +269,26 @@ def build(*, session: Session, judge: Judge, present_only: bool) -> dict[str, An
     saved = [tuple(row[name] for name in _SAVE) for row in islice(revisions, MAX_POINTS)]
     may_be_late = len(saved) == MAX_POINTS or any(code == SessionClosed.code for _a, _ms, code, _rev in saved)
     typed = session.typed_texts.select_related("snapshot") if came_later else ()
+    points = [
+        late.Point("save" if accepted else "rejected", active_ms, code or f"r{rev}")
+        for accepted, active_ms, code, rev in saved
+    ]
+    for event in events:
+        facts = ", ".join(f"{key} {value}" for key, value in event.payload.items())[:120]
+        points.append(late.Point(event.type, event.active_ms, f"{event.type} {facts}", event.happened_at))
+    points += [late.Point("snapshot", scored.mark_ms, f"{scored.minutes:g} min") for scored in result.snapshots]
     return {
         "session": session,
         "active_ms": last_known_ms(session),
         "result": result,
         "ceiling": session.assignment.ceiling,
-        "timeline": _timeline(session, result, saved, events),
+        "timeline": late.build(
+            limit_ms=session.limit_ms,
+            active_ms=max([last_known_ms(session), *(point.active_ms for point in points)], default=0),
+            periods=list(session.periods.order_by("seq")),
+            points=points,
+            is_paused=session.state == Session.State.PAUSED,
+        ),
         "shown": last,
         "insights": list(insight_rows(session=session, snapshot=last)),
         "credits": session.credits.select_related("by"),
@@ -327,26 +339,3 @@ def insight_rows(*, session: Session, snapshot: ScoredSnapshot | None) -> Iterat
             "wrong": sorted(cited - gold),
             "missed": sorted(gold - cited),
         }
-
-
-def _timeline(
-    session: Session,
-    result: SessionResult,
-    saved: Iterable[tuple[bool, int, str, int | None]],
-    events: Iterable[SessionEvent],
-) -> late.Timeline:
-    points = [
-        late.Point("save" if accepted else "rejected", active_ms, code or f"r{rev}")
-        for accepted, active_ms, code, rev in saved
-    ]
-    for event in events:
-        facts = ", ".join(f"{key} {value}" for key, value in event.payload.items())[:120]
-        points.append(late.Point(event.type, event.active_ms, f"{event.type} {facts}", event.happened_at))
-    points += [late.Point("snapshot", scored.mark_ms, f"{scored.minutes:g} min") for scored in result.snapshots]
-    return late.build(
-        limit_ms=session.limit_ms,
-        active_ms=max([last_known_ms(session), *(point.active_ms for point in points)], default=0),
-        periods=list(session.periods.order_by("seq")),
-        points=points,
-        is_paused=session.state == Session.State.PAUSED,
-    )

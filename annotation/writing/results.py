@@ -19,7 +19,6 @@ from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
 
 from annotation import clock
 from annotation.models import (
-    Assignment,
     Exclusion,
     LateDecision,
     Membership,
@@ -90,11 +89,6 @@ def by_annotator(earnings: Iterable[Earning]) -> dict[int, Total]:
     return _totals(earnings, lambda session: session.annotator_id)
 
 
-def most_for(assignment: Assignment, limit_ms: int) -> Decimal | None:
-    """Pay for a task if all its time is used; None for practice."""
-    return None if assignment.study is None else pay(limit_ms, assignment.study.hourly_rate)
-
-
 def _totals(earnings: Iterable[Earning], key: Callable[[Session], Key]) -> dict[Key, Total]:
     groups: dict[Key, list[Earning]] = defaultdict(list)
     for row in earnings:
@@ -129,7 +123,6 @@ class ScoredSnapshot:
 
     @property
     def minutes(self) -> float:
-        """Active minutes at the snapshot."""
         return self.mark_ms / 60_000
 
     @property
@@ -195,7 +188,6 @@ def sessions_of(study: Study | None) -> QuerySet[Session, Session]:
 
 
 def sessions_in(studies: QuerySet[Study]) -> QuerySet[Session, Session]:
-    """The sessions of several studies, likewise."""
     return with_facts(Session.objects.filter(assignment__study__in=studies))
 
 

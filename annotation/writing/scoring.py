@@ -122,7 +122,6 @@ def text_of(written: str) -> str:
 
 
 def people_system() -> System:
-    """The system that stands for people."""
     system, _ = System._base_manager.get_or_create(
         key=HUMAN, defaults={"kind": System.Kind.HUMAN, "summarizer": HUMAN}
     )

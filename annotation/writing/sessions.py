@@ -23,7 +23,7 @@ from annotation.models import (
     Session,
     Study,
 )
-from annotation.studies.exposures import record_exposure
+from annotation.studies.scope import record_exposure
 from annotation.writing import assigning, drafting, settling
 from annotation.writing.drafting import Message, Refused, SessionClosed, Status, TabLost, sha256_of, status_of
 from annotation.writing.locking import (

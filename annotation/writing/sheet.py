@@ -75,10 +75,21 @@ MOST_LINES = 60
 def progress_chart(report: StudyReport) -> Chart:
     """Figure 3: a panel for each measure, all with the same axes; each session, and their mean with its band."""
     systems = _systems(report)
+    joint = report.curves[MEASURES.index("joint")]
+    said = []
+    for name, level in systems.items():
+        at = level.reached_at(joint)
+        said.append(f"{name}: joint score {'not reached' if at is None else f'reached at {at:.0f} min'}")
     words = Words(
         name="curves",
         title="How far do people get, and when?",
-        subtitle=" ".join([report.rule_text, _caption(report), *_reached(report, systems)]),
+        subtitle=" ".join(
+            [
+                report.rule_text,
+                _caption(report),
+                *([f"Dashed, systems on the same subtopics: {'; '.join(said)}."] if said else []),
+            ]
+        ),
         value="score (%)",
         x="active minutes",
         text=in_words(report.curves),
@@ -172,16 +183,6 @@ def _across(systems: Mapping[str, Level], curve: Curve) -> Iterator[Point]:
             yield Point(series=short, group="system", value=100 * value, panel=_panel(curve), kind=Kind.ACROSS)
 
 
-def _reached(report: StudyReport, systems: Mapping[str, Level]) -> list[str]:
-    """When people's mean joint score reaches that of each system across."""
-    joint = report.curves[MEASURES.index("joint")]
-    said = []
-    for name, level in systems.items():
-        at = level.reached_at(joint)
-        said.append(f"{name}: joint score {'not reached' if at is None else f'reached at {at:.0f} min'}")
-    return [f"Dashed, systems on the same subtopics: {'; '.join(said)}."] if said else []
-
-
 def _caption(report: StudyReport) -> str:
     of = f"n = {report.n_counted} sessions of {report.n_annotators} writers"
     parts = [
@@ -233,6 +234,7 @@ class WritingResults(StudyResults[ProgressLook, StudyReport]):
     """Scores of final texts and over active time, by one judge."""
 
     computation = PROGRESS
+    as_json = staticmethod(as_json)
     form_template = "results/_form.html"
     downloads_template = "annotation/_progress_files.html"
     published = Published(
@@ -248,9 +250,6 @@ class WritingResults(StudyResults[ProgressLook, StudyReport]):
 
     def sheet(self, study: Study, figures: StudyReport, query: QueryDict) -> Sheet:
         return sheet(figures, query)
-
-    def as_json(self, figures: StudyReport) -> Any:
-        return as_json(figures)
 
     def judged(self, study: Study, options: ProgressLook, figures: StudyReport) -> Judged:
         domains = study.assignments.order_by().values_list("subtopic__haystack__domain", flat=True)
@@ -316,11 +315,36 @@ def sheet(report: StudyReport, query: QueryDict | None = None) -> Sheet:
     """All that a page, a file or the console shows; with a `query` rows lead to their pages."""
     if not report.sessions:
         return Sheet(first_look("No session has begun yet. Curves appear with the first snapshot."))
-    sessions = Section("sessions-part", "Sessions", (_sessions(report, query),), about=_about_sessions())
+    about = (
+        "Final texts. The ceiling is the best citation F1 that the documents shown allow. “Review” names what to "
+        "look at: text shared with the documents, pasted text, blocked copying, or a language model that the "
+        "writer reported. None of it excludes a session."
+    )
+    sessions = Section("sessions-part", "Sessions", (_sessions(report, query),), about=about)
     chart = progress_chart(report)
     if not report.n_counted:
-        return Sheet((Note(_none_counted(report)), Drawing(chart, table="sessions"), sessions))
-    final = _final(report)
+        none = "No session has ended yet, or all of them are excluded."
+        if report.n_running:
+            none = "No session has ended yet. To see scores of running sessions, choose “running ones too” above."
+        return Sheet((Note(none), Drawing(chart, table="sessions"), sessions))
+    measures = (*SCORES, Measure("n_insights", "Insights", Unit.COUNT), COUNTED)
+    rows = tuple(
+        Row(
+            tuple(map(str, AVERAGES[mean.average])),
+            {**_in_percent(mean.stats), "n_insights": mean.n_insights, "n": mean.n_sessions},
+            url=_on_leaderboard(report, mean.average),
+            is_people=True,
+        )
+        for mean in report.final
+    )
+    averages = (
+        "Two averages of the same texts. Pooled: every insight counts once. Mean over sessions: every "
+        "session counts once."
+    )
+    is_as_there = report.of_all_insights and report.final_text == SUBMITTED
+    others = "" if is_as_there else " Other texts or insights than the leaderboard's are chosen here."
+    names = (Name("average", "Average"), Name("where", "The same figure"))
+    final = Table("final", "Final texts", names, measures, rows)
     return Sheet(
         (
             *first_look(
@@ -332,7 +356,7 @@ def sheet(report: StudyReport, query: QueryDict | None = None) -> Sheet:
                     *_parallel_forms(report),
                     Section("marks-part", "Mean at each mark", (_marks(report),), about=report.rule_text),
                 ),
-                reading=(*_notes(report), _about_final(report), *few_clusters(final)),
+                reading=(*_notes(report), f"{averages}{others}", *few_clusters(final)),
             ),
             replace(sessions, is_folded=True),
         )
@@ -366,12 +390,6 @@ def _cards(report: StudyReport) -> Iterator[Card]:
             yield Card(name, capfirst(name), stat.scaled(100), Unit.POINTS, about, of=n)
 
 
-def _none_counted(report: StudyReport) -> str:
-    if report.n_running:
-        return "No session has ended yet. To see scores of running sessions, choose “running ones too” above."
-    return "No session has ended yet, or all of them are excluded."
-
-
 def _notes(report: StudyReport) -> Iterator[Note]:
     yield Note(f"Scores from 0 to 100 by judge {report.judge}.")
     if report.judge_note:
@@ -381,30 +399,6 @@ def _notes(report: StudyReport) -> Iterator[Note]:
         yield Note(
             f"{in_figures(report.n_annotators, 'writer', 'writers')}: the figures describe {only}.", warns=True
         )
-
-
-def _about_final(report: StudyReport) -> str:
-    said = ("Two averages of the same texts. Pooled: every insight counts once. Mean over sessions: every "
-             "session counts once.")  # fmt: skip
-    if report.is_as_on_the_leaderboard:
-        return said
-    return said + " " + "Other texts or insights than the leaderboard's are chosen here."
-
-
-def _final(report: StudyReport) -> Table:
-    """People's figures, those of the leaderboard first; each leads to where it stands among systems."""
-    measures = (*SCORES, Measure("n_insights", "Insights", Unit.COUNT), COUNTED)
-    rows = tuple(
-        Row(
-            tuple(map(str, AVERAGES[mean.average])),
-            {**_in_percent(mean.stats), "n_insights": mean.n_insights, "n": mean.n_sessions},
-            url=_on_leaderboard(report, mean.average),
-            is_people=True,
-        )
-        for mean in report.final
-    )
-    names = (Name("average", "Average"), Name("where", "The same figure"))
-    return Table("final", "Final texts", names, measures, rows)
 
 
 def _parallel_forms(report: StudyReport) -> Iterator[Section]:
@@ -453,14 +447,6 @@ def _marks(report: StudyReport) -> Table:
         rows.append(Row((f"{points[0].mark_ms / 60_000:g}",), {"n": points[0].n_sessions, **stats}))
     names = (Name("minutes", "Active minutes"),)
     return Table("marks", "Mean at each mark", names, (COUNTED, *SCORES), tuple(rows), is_never_cut=True)
-
-
-def _about_sessions() -> str:
-    return (
-        "Final texts. The ceiling is the best citation F1 that the documents shown allow. “Review” names what to "
-        "look at: text shared with the documents, pasted text, blocked copying, or a language model that the "
-        "writer reported. None of it excludes a session."
-    )
 
 
 def _sessions(report: StudyReport, query: QueryDict | None) -> Table:

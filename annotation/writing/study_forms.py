@@ -16,7 +16,7 @@ from django.shortcuts import redirect
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
-from annotation.models import Annotator, Membership, Study, WritingPlan
+from annotation.models import Annotator, Study, WritingPlan
 from annotation.studies.amounts import in_figures
 from annotation.studies.estimates import Design, Estimate, Measured, Sizes
 from annotation.studies.forms import NewStudyForm, PlanForm, ReasonForm, short
@@ -137,9 +137,18 @@ class StudyForm(NewStudyForm, PlanForm):
         super().__init__(*args, user=user, study=study, **kwargs)
         if study is not None:
             del self.fields["guidelines"], self.fields["annotators"], self.fields["assign_now"]
-        self._offer_corpora(study)
+        haystacks = Haystack.objects.for_work().with_documents() | self._sources()
+        if study is not None:
+            haystacks = haystacks | Haystack.objects.filter(subtopics__writing_plans__study=study)
+        haystacks = haystacks.distinct()
+        self.fields["haystacks"].queryset = haystacks  # type: ignore[attr-defined]
+        subtopics = Subtopic.objects.filter(haystack__in=haystacks).select_related("haystack")
+        self.fields["subtopics"].queryset = subtopics.order_by("haystack__title", "haystack", "number")  # type: ignore[attr-defined]
+        self._offer_retrievers(kept=study.writing_plan.retriever if study is not None and self.frozen else "")
         if self.frozen:
-            self._freeze()
+            names = {"limit_ms": "limit_minutes", "mark_every_ms": "mark_minutes"}
+            for name in (*FROZEN_PLAN, *FROZEN_DETAILS):
+                self.fields[names.get(name, name)].disabled = True
 
     @classmethod
     def usual_plan(cls) -> WritingPlan:
@@ -152,16 +161,6 @@ class StudyForm(NewStudyForm, PlanForm):
         subtopics = list(plan.subtopics.values_list("pk", flat=True)) if plan.pk else []
         times = {"limit_minutes": minutes(plan.limit_ms), "mark_minutes": minutes(plan.mark_every_ms)}
         return super().shown(plan) | times | ({"subtopics": subtopics} if subtopics else {})
-
-    def _offer_corpora(self, study: Study | None) -> None:
-        haystacks = Haystack.objects.for_work().with_documents() | self._sources()
-        if study is not None:
-            haystacks = haystacks | Haystack.objects.filter(subtopics__writing_plans__study=study)
-        haystacks = haystacks.distinct()
-        self.fields["haystacks"].queryset = haystacks  # type: ignore[attr-defined]
-        subtopics = Subtopic.objects.filter(haystack__in=haystacks).select_related("haystack")
-        self.fields["subtopics"].queryset = subtopics.order_by("haystack__title", "haystack", "number")  # type: ignore[attr-defined]
-        self._offer_retrievers(kept=study.writing_plan.retriever if study is not None and self.frozen else "")
 
     def _sources(self) -> QuerySet[Haystack]:
         """The chosen documents with reference summaries: a dataset has hundreds, so no others are offered."""
@@ -192,14 +191,8 @@ class StudyForm(NewStudyForm, PlanForm):
         if chosen and not offered:
             field.help_text = "No retriever has ranked every chosen subtopic."
 
-    def _freeze(self) -> None:
-        names = {"limit_ms": "limit_minutes", "mark_every_ms": "mark_minutes"}
-        for name in (*FROZEN_PLAN, *FROZEN_DETAILS):
-            self.fields[names.get(name, name)].disabled = True
-
     @property
     def items(self) -> list[forms.BoundField]:
-        """The fields that choose subtopics."""
         return [self[name] for name in self.ITEMS]
 
     @property
@@ -301,7 +294,6 @@ class MemberLimitForm(forms.Form):
     )
 
     def limit_ms(self) -> int | None:
-        """The limit in milliseconds, or None."""
         value = self.cleaned_data["limit_minutes"]
         return None if value is None else int(value * MS_PER_MINUTE)
 
@@ -335,8 +327,6 @@ class AssignForm(forms.Form):
 
 
 class AssignOneForm(forms.Form):
-    """One person, one subtopic."""
-
     annotator = forms.ModelChoiceField(
         label="Annotator", queryset=Annotator.objects.none(), empty_label="choose an annotator"
     )
@@ -359,11 +349,6 @@ def minutes(milliseconds: int) -> Decimal:
     return short(Decimal(milliseconds) / MS_PER_MINUTE)
 
 
-def member_initial(membership: Membership) -> dict[str, Any]:
-    """Initial values of the limit form of a member."""
-    return {"limit_minutes": None if membership.limit_ms is None else minutes(membership.limit_ms)}
-
-
 # Pages
 
 
@@ -383,7 +368,10 @@ RULE_FIELDS = {
 def annotator_limit(request: HtmxHttpRequest, uid: uuid.UUID, annotator: uuid.UUID) -> HttpResponse:
     """Another time limit for one person."""
     member = member_of(study_of(request, uid, kind=Study.Kind.WRITING), annotator)
-    form = MemberLimitForm(request.POST or None, initial=member_initial(member))
+    form = MemberLimitForm(
+        request.POST or None,
+        initial={"limit_minutes": None if member.limit_ms is None else minutes(member.limit_ms)},
+    )
     if request.method == "POST" and form.is_valid():
         planning.set_member_limit(membership=member, limit_ms=form.limit_ms(), by=request.user, now=timezone.now())
         messages.success(request, "Saved. It applies to sessions that have not started.")
@@ -395,7 +383,10 @@ def annotator_limit(request: HtmxHttpRequest, uid: uuid.UUID, annotator: uuid.UU
 def preview_of(form: StudyForm, study: Study | None = None) -> Preview | None:
     """The preview of a form, whose other fields may still be wrong, None while its own are; or of a study."""
     if not form.is_bound:
-        return None if study is None else _preview_of_stored(study)
+        if study is None:
+            return None
+        plan = study.writing_plan
+        return preview(subtopics=subtopics_of(plan), rule=rule_of(plan), limit_ms=plan.limit_ms)
     if RULE_FIELDS & set(form.errors) or not form.chosen_subtopics():
         return None
     data: dict[str, Any] = form.cleaned_data
@@ -424,9 +415,3 @@ def all_of(takes: Estimate) -> Measured:
     """All of its sessions, which a mean stands on, whoever else has the subtopic."""
     design = takes.design
     return Measured(design.sizes.n_clusters, 1.0, max(design.n_people, design.n_each), design.n_each)
-
-
-def _preview_of_stored(study: Study) -> Preview:
-    plan = study.writing_plan
-    subtopics = subtopics_of(plan)
-    return preview(subtopics=subtopics, rule=rule_of(plan), limit_ms=plan.limit_ms)

@@ -91,7 +91,6 @@ def read_message(body: bytes, *, needs_draft: bool = False, resolves: bool = Fal
 
 
 def read_object(body: bytes) -> dict[str, Any]:
-    """Parse a JSON object."""
     try:
         data = json.loads(body)
     except (ValueError, RecursionError) as error:
@@ -117,23 +116,6 @@ def read_text(data: Mapping[str, Any], name: str) -> str:
     if not isinstance(value, str):
         raise BadMessage(_("“%(name)s” must be a text.") % {"name": name})
     return storable(value)
-
-
-def read_numbers(data: Mapping[str, Any], name: str, *, at_most: int) -> list[int]:
-    """A list of distinct document numbers, in order."""
-    value = data.get(name)
-    if not isinstance(value, list) or len(value) > at_most or not all(_is_count(each) for each in value):
-        raise BadMessage(_("“%(name)s” must be a list of at most %(n)d numbers.") % {"name": name, "n": at_most})
-    return sorted(set(value))
-
-
-def read_passages(data: Mapping[str, Any], name: str) -> list[list[int]]:
-    """Passages as [document, start, end, colour]; places count the characters of the text without line breaks."""
-    value = data.get(name)
-    are_passages = isinstance(value, list) and len(value) <= MAX_PASSAGES and all(map(_is_passage, value))
-    if not are_passages:
-        raise BadMessage(_("“%(name)s” must be a list of marked passages.") % {"name": name})
-    return value  # type: ignore[return-value]
 
 
 def _is_passage(value: Any) -> bool:
@@ -233,7 +215,6 @@ MESSAGES = {
     "consent": gettext_lazy("You have withdrawn your consent. What you typed is kept, but not counted."),
     "other_session": gettext_lazy("Your clock is running in another session. Pause or submit that one first."),
 }
-HTTP_STATUS = {"closed": 410}
 
 
 def printed(endpoint: Endpoint) -> View:
@@ -255,7 +236,7 @@ def printed(endpoint: Endpoint) -> View:
         except Session.DoesNotExist:
             return _json({"code": "not_found", "message": _("You have no such session.")}, 404)
         except Refused as refusal:
-            return _json(_refusal(refusal), HTTP_STATUS.get(refusal.code, 409))
+            return _json(_refusal(refusal), {"closed": 410}.get(refusal.code, 409))
         if isinstance(outcome, JsonResponse):
             return outcome
         return _json(_status(outcome) if isinstance(outcome, Status) else outcome, 200)
@@ -327,7 +308,6 @@ events = takes_message(sessions.record_events)
 @kept_without_consent(keep_text)
 @printed
 def state(request: HttpRequest, mine: Session, now: datetime) -> Status:
-    """How the session stands."""
     return sessions.look(session=mine, tab_id=request.GET.get("tab_id", ""), now=now)
 
 
@@ -357,7 +337,12 @@ def read(request: HttpRequest, mine: Session, now: datetime) -> Status:
     """Keep which documents are marked as read: `{tab_id, documents: [numbers]}`, all of them."""
     data = read_object(request.body)
     tab_id = read_identifier(data, "tab_id")
-    numbers = read_numbers(data, "documents", at_most=MAX_READ_MARKS)
+    value = data.get("documents")
+    if not isinstance(value, list) or len(value) > MAX_READ_MARKS or not all(_is_count(each) for each in value):
+        raise BadMessage(
+            _("“%(name)s” must be a list of at most %(n)d numbers.") % {"name": "documents", "n": MAX_READ_MARKS}
+        )
+    numbers = sorted(set(value))
     return sessions.mark_read(session=mine, tab_id=tab_id, numbers=numbers, now=now)
 
 
@@ -366,4 +351,7 @@ def marks(request: HttpRequest, mine: Session, now: datetime) -> Status:
     """Keep the passages that are marked: `{tab_id, passages: [[document, start, end, colour]]}`, all of them."""
     data = read_object(request.body)
     tab_id = read_identifier(data, "tab_id")
-    return sessions.mark_passages(session=mine, tab_id=tab_id, passages=read_passages(data, "passages"), now=now)
+    value = data.get("passages")
+    if not isinstance(value, list) or len(value) > MAX_PASSAGES or not all(map(_is_passage, value)):
+        raise BadMessage(_("“%(name)s” must be a list of marked passages.") % {"name": "passages"})
+    return sessions.mark_passages(session=mine, tab_id=tab_id, passages=value, now=now)

@@ -200,7 +200,7 @@ def _refuse(request: HtmxHttpRequest, visit: Visit, refusal: Exception, now: dat
                 links.turn_away(**visit.told, now=now)
             except (links.TooMany, links.TooManyHere) as too_many:
                 what, status = REFUSALS[type(too_many)]
-        if links.was_turned_away(link, visit.panel_id):
+        if link.screened_out_code and link.turned_away.filter(panel_key=links.key_of(visit.panel_id)).exists():
             code = code_of(link, SCREENED_OUT)
     response = _show(request, link, what, status=status, code=code)
     if what == "busy":

@@ -6,8 +6,8 @@ from typing import Any
 
 from annotation.labelling.recording import record
 from annotation.models import LabelTask, RatingPlan, Study
-from annotation.rating import items
 from annotation.rating.answers import RATED, Rated
+from annotation.rating.kind import create_study
 from annotation.studies.lifecycle import Details, open_study
 from benchmarks.judges.aspects import ASPECTS
 from benchmarks.models import Judge, Summary, SummaryRating
@@ -32,7 +32,7 @@ def make_rating_study(
         ]
     people = [annotator_of(person) for person in annotators]
     give_consent(*people)
-    study = items.create_study(
+    study = create_study(
         details=Details(name=name, contact="study@example.org"),
         plan=RatingPlan(**plan),
         summaries=summaries,

@@ -14,7 +14,7 @@ from hypothesis.extra.django import TestCase
 
 from annotation.models import Annotator, Assignment, Exposure, Membership, Study
 from annotation.studies import consent
-from annotation.studies.exposures import record_exposure
+from annotation.studies.scope import record_exposure
 from annotation.writing import assigning
 from annotation.writing.documentsets import Material, NoDocuments, Rule, choose
 from annotation.writing.eligibility import Code, NotEligible

@@ -15,9 +15,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from annotation.models import Assignment, Study
-from annotation.studies.exposures import record_exposure
 from annotation.studies.kind import NotReady, work_of
 from annotation.studies.lifecycle import Details, details_of
+from annotation.studies.scope import record_exposure
 from annotation.work.tasklist import board
 from annotation.writing import assigning, planning, scoring
 from annotation.writing.assigning import SessionGaps

@@ -8,7 +8,7 @@ from django.db import IntegrityError, transaction
 from django.urls import reverse
 
 from annotation.models import Exposure, LabelTask, RatingLabel, Study
-from annotation.rating.items import NothingToRead
+from annotation.rating.kind import NothingToRead
 from annotation.studies.kind import work_of
 from benchmarks.engine.texts import source_numbers
 from benchmarks.models import Document

@@ -16,9 +16,8 @@ from django.utils.translation import override
 
 from annotation.models import RatingLabel, Study
 from annotation.people.removal import going_of, remove_work
-from annotation.rating.answers import RATED, with_aspects
+from annotation.rating.answers import RATED, overview_of, with_aspects
 from annotation.rating.kind import KIND
-from annotation.rating.pages import overview_of
 from annotation.rating.results import results_of
 from benchmarks.engine.scopes import studies
 from benchmarks.judges.aspects import ASPECTS, Aspect

@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 from annotation import pane
 from annotation.models import Consent, ConsentText, CreditRequest, Session, SessionReport
 from annotation.pane import compress, joined_crc32, pane_for, stitch
-from annotation.studies import exposures
+from annotation.studies import scope
 from tests import makers
 from tests.annotation.points import make_points_question, make_points_study
 from tests.queries import cost_of
@@ -273,7 +273,7 @@ def test_a_session_of_practice_says_that_it_is_practice(ben, as_ben) -> None:
 def test_who_has_seen_the_insights_is_told_kindly_and_does_not_start(ben, as_ben, now) -> None:
     task = makers.make_assignment(annotator=ben)
     makers.give_consent(ben)
-    exposures.record_exposure(user=ben, haystack=task.haystack, reason="linking", now=now)
+    scope.record_exposure(user=ben, haystack=task.haystack, reason="linking", now=now)
     url = reverse("annotation:session-start", args=[task.uid])
     assert "You did nothing wrong" in as_ben.post(url, {"no_model": "on"}).content.decode()
     assert not Session.objects.exists()

@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from annotation.models import Study
-from annotation.studies.exposures import record_exposure
+from annotation.studies.scope import record_exposure
 from annotation.work import tasklist
 from tests.annotation.points import make_points_question, make_points_study
 from tests.annotation.rated import make_rating_study

@@ -6,7 +6,7 @@ Gives the study's id.
 from django.utils import timezone
 
 from annotation.models import RatingPlan
-from annotation.rating import items
+from annotation.rating.kind import create_study
 from annotation.studies import lifecycle
 from tests import makers
 from tests.e2e.scene import known, person
@@ -17,7 +17,7 @@ def prepare() -> dict[str, str]:
     now = timezone.now()
     ruth, ada = person("ruth").annotator, known("ada")
     subtopic = makers.make_haystack(key="rated", title="Rated", now=now).subtopics.get(number=1)
-    study = items.create_study(
+    study = create_study(
         details=lifecycle.Details(name="Study rated", contact="study@example.org"),
         plan=RatingPlan(people_per_item=1),
         summaries=[

@@ -6,7 +6,7 @@ from typing import Any
 from django.utils import timezone
 
 from annotation.models import Annotator, RatingPlan
-from annotation.rating import items
+from annotation.rating.kind import create_study
 from annotation.studies import lifecycle
 from benchmarks.engine import versions
 from benchmarks.models import Haystack, Summary
@@ -31,7 +31,7 @@ def rate() -> dict[str, Any]:
     """Have Ruth rate what was written on some of the sources."""
     now, ada = timezone.now(), known("ada")
     sources = Haystack.objects.filter(dataset=DATASET).order_by("key")[:N_RATED]
-    study = items.create_study(
+    study = create_study(
         details=lifecycle.Details(name="Harbours rated", contact="study@example.org"),
         plan=RatingPlan(people_per_item=1),
         summaries=Summary.objects.filter(haystack__in=list(sources)).order_by("pk"),

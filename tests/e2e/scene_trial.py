@@ -9,7 +9,7 @@ from django.utils import timezone
 
 from annotation.models import RatingPlan, Study, ValidationPlan, VerificationPlan
 from annotation.people.recruitment import links
-from annotation.rating.items import create_study as rate
+from annotation.rating.kind import create_study as rate
 from annotation.studies import consent, lifecycle
 from annotation.validation import items
 from annotation.verification.items import create_study as verify

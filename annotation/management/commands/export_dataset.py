@@ -23,8 +23,6 @@ from benchmarks.io.schemas import long2rag, sources, summhay
 from benchmarks.io.writers import questions_of, sources_of, topic_of
 from benchmarks.models import Haystack, Question
 
-ONLY_VERIFICATION = ("csv", "all_points", "labels", "dataset_version")
-
 
 class Command(BaseCommand):
     """`manage.py export_dataset FORMAT (--dataset NAME | --study NAME | --haystack NAME) --out FILE`"""
@@ -53,9 +51,7 @@ class Command(BaseCommand):
             metavar="NAME",
             help="of a linking study: the labels of this pseudonym only, as the published files hold them",
         )
-        parser.add_argument(
-            "--dataset-version", type=int, default=None, metavar="N", help="of the study; by default the newest"
-        )
+        parser.add_argument("--dataset-version", type=int, metavar="N", help="of the study; by default the newest")
         add_reader(parser)
         what = parser.add_mutually_exclusive_group()
         what.add_argument("--csv", action="store_true", help="the kept key points as a table instead")
@@ -65,7 +61,6 @@ class Command(BaseCommand):
         what.add_argument(
             "--labels",
             choices=sorted({which for work in works() for which, _title in work.label_files}),
-            default=None,
             help="the labels instead: current ones, first answers, or every row; JSONL by FILE's ending, else CSV",
         )
 
@@ -116,7 +111,7 @@ def _questions(options: dict[str, Any]) -> Done:
         return _of_study(options)
     if not options["dataset"]:
         raise CommandError("Name a dataset with --dataset, or a study with --study.")
-    needs_study = [name for name in ONLY_VERIFICATION if options[name]]
+    needs_study = [name for name in ("csv", "all_points", "labels", "dataset_version") if options[name]]
     if needs_study:
         raise CommandError(f"--{needs_study[0].replace('_', '-')} is of a study: name it with --study.")
     rows = Question.objects.of(dataset=options["dataset"])

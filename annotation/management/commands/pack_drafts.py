@@ -11,8 +11,6 @@ from annotation.writing import packing
 
 
 class Command(BaseCommand):
-    """`manage.py pack_drafts`"""
-
     help = "Compress drafts and events of sessions that ended more than a day ago, without loss; resumable."
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -28,7 +28,6 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print plain values")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Compute and print."""
         try:
             study = find_study(options["study"])
         except ReportRefused as problem:

@@ -49,7 +49,6 @@ class Command(BaseCommand):
             )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Make and print one report."""
         report = REPORTS[options["report"]]
         try:
             figures = report.make(options)

@@ -13,8 +13,6 @@ from benchmarks.engine import judging
 
 
 class Command(BaseCommand):
-    """`manage.py settle_sessions [--json]`"""
-
     help = "Close what time has ended and make the snapshots that are due; safe to run at any time."
 
     def add_arguments(self, parser: CommandParser) -> None:

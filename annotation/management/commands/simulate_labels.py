@@ -42,7 +42,7 @@ class Command(BaseCommand):
         )  # fmt: skip
         parser.add_argument("--judge", default="", metavar="NAME", help="whose verdicts are validated")
         parser.add_argument(
-            "--sample", type=int, default=None, metavar="N", help="draw so many questions, summaries or verdicts"
+            "--sample", type=int, metavar="N", help="draw so many questions, summaries or verdicts"
         )
         parser.add_argument(
             "--error-rate",

@@ -137,13 +137,23 @@ class LinkForm(FoldedForm):
     def __init__(self, *args: Any, instance: RecruitmentLink | None = None, **kwargs: Any) -> None:
         self.instance = instance
         if instance is not None:
-            kwargs.setdefault("initial", _initial_of(instance))
+            names = [name for name in LinkForm.base_fields if name not in {"id_form", "id_pattern", "allowed_ids"}]
+            usual = USUAL[Panel(instance.panel)]
+            id_form = ANY if not instance.id_pattern else PANELS if instance.id_pattern == usual else PATTERN
+            kwargs.setdefault(
+                "initial",
+                {
+                    **{name: getattr(instance, name) for name in names},
+                    "id_form": id_form,
+                    "id_pattern": instance.id_pattern if id_form == PATTERN else "",
+                    "allowed_ids": "\n".join(instance.allowed_ids.values_list("panel_key", flat=True)),
+                },
+            )
         super().__init__(*args, **kwargs)
         if instance is not None:
             self.fields["panel"].disabled = True
 
     def clean_id_parameter(self) -> str:
-        """A name as addresses have them."""
         name: str = self.cleaned_data["id_parameter"].strip()
         if name and not re.match(NAME, name):
             raise ValidationError("Use letters, digits and _ . - only, beginning with a letter.")
@@ -160,7 +170,6 @@ class LinkForm(FoldedForm):
         return url
 
     def clean_allowed_ids(self) -> tuple[str, ...]:
-        """Ids one by one."""
         ids = listed(self.cleaned_data["allowed_ids"])
         if len(ids) > MAX_ALLOWED:
             raise ValidationError(f"At most {MAX_ALLOWED} ids.")
@@ -183,22 +192,21 @@ class LinkForm(FoldedForm):
             except BadPattern:
                 self.add_error("id_pattern", "Use letters, digits and sets such as [0-9a-f]{24}.")
         if "allowed_ids" in data and not self.errors:
-            self._check_allowed(data)
-        return data
-
-    def _check_allowed(self, data: dict[str, Any]) -> None:
-        link = RecruitmentLink(id_pattern=self._pattern(data))
-        odd = [value for value in data["allowed_ids"] if not WORD.fullmatch(value) or not has_form(link, value)]
-        if odd:
-            self.add_error(
-                "allowed_ids",
-                ngettext(
-                    "%(n)d is no id of this form: %(first)s",
-                    "%(n)d are no ids of this form, as %(first)s",
-                    len(odd),
+            link = RecruitmentLink(id_pattern=self._pattern(data))
+            odd = [
+                value for value in data["allowed_ids"] if not WORD.fullmatch(value) or not has_form(link, value)
+            ]
+            if odd:
+                self.add_error(
+                    "allowed_ids",
+                    ngettext(
+                        "%(n)d is no id of this form: %(first)s",
+                        "%(n)d are no ids of this form, as %(first)s",
+                        len(odd),
+                    )
+                    % {"n": len(odd), "first": odd[0][:40]},
                 )
-                % {"n": len(odd), "first": odd[0][:40]},
-            )
+        return data
 
     def _pattern(self, data: dict[str, Any]) -> str:
         choice = data.get("id_form") or PANELS
@@ -214,15 +222,3 @@ class LinkForm(FoldedForm):
         return LinkValues(
             **{**stored, "id_parameter": data["id_parameter"] or usual, "id_pattern": self._pattern(data)}
         )
-
-
-def _initial_of(link: RecruitmentLink) -> dict[str, Any]:
-    names = [name for name in LinkForm.base_fields if name not in {"id_form", "id_pattern", "allowed_ids"}]
-    usual = USUAL[Panel(link.panel)]
-    id_form = ANY if not link.id_pattern else PANELS if link.id_pattern == usual else PATTERN
-    return {
-        **{name: getattr(link, name) for name in names},
-        "id_form": id_form,
-        "id_pattern": link.id_pattern if id_form == PATTERN else "",
-        "allowed_ids": "\n".join(link.allowed_ids.values_list("panel_key", flat=True)),
-    }

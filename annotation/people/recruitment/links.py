@@ -397,11 +397,6 @@ def turn_away(
     _keep_digest(link, digest, now=now)
 
 
-def was_turned_away(link: RecruitmentLink, panel_id: str) -> bool:
-    """Whether somebody was shown the code of those who found nothing to do."""
-    return bool(link.screened_out_code) and link.turned_away.filter(panel_key=key_of(panel_id)).exists()
-
-
 def forget_addresses(*, now: datetime) -> int:
     """Delete the digests of network addresses that are a day old; returns how many."""
     n, _by_model = JoinedFrom.objects.filter(at__lte=now - ADDRESS_KEPT).delete()

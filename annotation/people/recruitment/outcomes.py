@@ -56,10 +56,6 @@ class Progress:
         """Whether nothing is open, and as much is done as a link asks."""
         return not self.n_open and self.n_done >= self.n_needed(link)
 
-    def fails_checks(self, link: RecruitmentLink) -> bool:
-        """Whether fewer checks are right than a link asks; without a check nobody fails."""
-        return self.n_checks_right * 100 < (link.min_checks_percent or 0) * self.n_checks
-
 
 def progress_of(*, study: Study, annotators: Iterable[Annotator]) -> dict[int, Progress]:
     """Count the tasks of every kind, by person. Three queries, and those of the checks."""
@@ -194,7 +190,8 @@ def _outcome(
         return Outcome.LEFT
     if not progress.is_enough(link):
         return None
-    return Outcome.FAILED_CHECKS if progress.fails_checks(link) else Outcome.COMPLETED
+    fails = progress.n_checks_right * 100 < (link.min_checks_percent or 0) * progress.n_checks
+    return Outcome.FAILED_CHECKS if fails else Outcome.COMPLETED
 
 
 def _withdrawn(people: Iterable[Annotator]) -> set[int]:

@@ -95,7 +95,6 @@ class Person:
 
     @property
     def badge(self) -> str:
-        """The colour of the outcome."""
         return BADGES.get(self.state, "")
 
     @property
@@ -109,14 +108,10 @@ class Person:
         """Whether the person holds a place that is not used up."""
         return self.state in {Recruitment.Outcome.WORKING, SKIPPED, NOT_PASSED}
 
-    @property
-    def did_nothing(self) -> bool:
-        progress = self.progress
-        return self.may_be_freed and not (progress.n_done or progress.n_skipped or progress.worked_ms)
-
     def is_idle(self, now: datetime) -> bool:
         """Whether a place is held for a day in which nothing was done."""
-        return self.did_nothing and self.joined_at <= now - IDLE
+        did_something = self.progress.n_done or self.progress.n_skipped or self.progress.worked_ms
+        return self.may_be_freed and not did_something and self.joined_at <= now - IDLE
 
 
 def people_of(link: RecruitmentLink) -> list[Person]:

@@ -9,7 +9,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from annotation.external.files import files_of
+from annotation.external.kind import files_of
 from annotation.models import ExternalLabel, ExternalVerdict, Study
 from benchmarks import grouping
 from benchmarks.io import jobs
