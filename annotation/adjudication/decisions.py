@@ -14,11 +14,11 @@ from typing import Any, Generic, TypeVar
 from django.db import transaction
 from django.db.models import Exists, F, Max, Min, OuterRef, Q, QuerySet
 from django.urls import reverse
-from django.utils.translation import ngettext
 
 from annotation.kinds import Waiting
 from annotation.models import Study
 from annotation.models.answers import Adjudication
+from annotation.studies.amounts import in_figures
 from benchmarks import audit
 
 MAX_NOTE = 4_000
@@ -147,7 +147,7 @@ class Decisions(Generic[Row]):
     def waiting(self, studies: Mapping[int, Study]) -> list[Waiting]:
         return [
             Waiting(
-                ngettext("%(n)d disagreement to decide", "%(n)d disagreements to decide", n) % {"n": n},
+                in_figures(n, "disagreement to decide", "disagreements to decide"),
                 reverse(PAGE, args=[studies[pk].uid]),
                 studies[pk].name,
             )

@@ -17,13 +17,21 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.http import urlencode
-from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation import kinds
 from annotation.coverage.collect import Source
-from annotation.coverage.look import LONGEST, Look, RowFilter, RowView, look_of, positions, views
-from annotation.coverage.page import AGREEMENT, Figures, chosen_table, everything
+from annotation.coverage.look import LONGEST, Look, look_of
+from annotation.coverage.page import (
+    AGREEMENT,
+    Figures,
+    RowFilter,
+    RowView,
+    chosen_table,
+    everything,
+    positions,
+    views,
+)
 from annotation.coverage.results import coverage_sheet, expose, look_form
 from annotation.kinds import Headline, kind_named
 from annotation.labelling.kind import LabelWork
@@ -146,7 +154,7 @@ class AgreementPage(FigurePage[Figures]):
     """The labels of a data set in all studies; without one, what there is to compare."""
 
     url, prefix = "agreement", "agreement"
-    heading, computation = gettext_lazy("Agreement"), AGREEMENT
+    heading, computation = "Agreement", AGREEMENT
     form_template, head = "results/_form.html", "annotation/_agreement_head.html"
 
     def show(self) -> HttpResponse:

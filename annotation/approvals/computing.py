@@ -8,7 +8,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from django.utils.translation import ngettext
 from pydantic import TypeAdapter
 
 from annotation.coverage.collect import Source
@@ -16,6 +15,7 @@ from annotation.coverage.look import Look
 from annotation.coverage.page import chosen_table
 from annotation.coverage.systems import human_worth, rankings, summary_pairs
 from annotation.results.table import LabelTable, Rater, SummaryInfo
+from annotation.studies.amounts import in_figures
 from benchmarks.models import Judge
 from benchmarks.results.computation import Computation, register
 from benchmarks.results.judged import Judged
@@ -85,12 +85,9 @@ def outside(scope: Scope, use: Judged) -> Iterator[str]:
         return
     low, high = scope.lowest - MARGIN, scope.highest + MARGIN
     if n := sum(not low <= score <= high for score in use.scores):
-        words = ngettext(
-            "%(n)d row scores outside of the range that was tested (%(low).0f to %(high).0f)",
-            "%(n)d rows score outside of the range that was tested (%(low).0f to %(high).0f)",
-            n,
-        )
-        yield words % {"n": n, "low": 100 * scope.lowest, "high": 100 * scope.highest}
+        rows = in_figures(n, "row scores", "rows score")
+        between = f"{100 * scope.lowest:.0f} to {100 * scope.highest:.0f}"
+        yield f"{rows} outside of the range that was tested ({between})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,6 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.http import urlencode
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.approvals.computing import APPROVALS, ApprovalLook, Approvals, as_json
@@ -142,7 +141,7 @@ class ApprovalsPage(FigurePage[Approvals]):
     def beside(self) -> dict[str, Any]:
         agreement = reverse("annotation:agreement")
         crumbs = [
-            (_("Agreement"), agreement),
+            ("Agreement", agreement),
             (self.dataset, f"{agreement}?{urlencode({'dataset': self.dataset})}"),
         ]
         return {"dataset": self.dataset, "crumbs": crumbs}

@@ -16,7 +16,6 @@ from django.db.models.functions import Concat
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.formats import date_format
-from django.utils.translation import gettext as _
 
 from annotation.approvals.computing import (
     APPROVALS,
@@ -105,9 +104,8 @@ def recorded(tested: Tested, *, study: Study | None, dataset: str) -> OnRecord |
 def removed(approval: JudgeApproval) -> Iterable[str]:
     """That labels which an approval stood on are gone."""
     if approval.labels_removed_at is not None:
-        yield _("labels that it stood on were removed on %(day)s") % {
-            "day": date_format(approval.labels_removed_at, "SHORT_DATE_FORMAT")
-        }
+        day = date_format(approval.labels_removed_at, "SHORT_DATE_FORMAT")
+        yield f"labels that it stood on were removed on {day}"
 
 
 def other_settings(scope: Scope, judge: Judge) -> Iterable[str]:
@@ -252,14 +250,13 @@ def _approval_note(judge: Judge, written: Sequence[_Written], judged: Judged) ->
     """Note of one approval on a use: one that holds goes before one that does not, then the newest."""
     name = str(judge)
     if not written:
-        words = "%(judge)s is not approved: no test of it against people is on record."
-        return ApprovalNote(name, words % {"judge": name}, reverse("annotation:approval-test", args=[judge.uid]))
+        words = f"{name} is not approved: no test of it against people is on record."
+        return ApprovalNote(name, words, reverse("annotation:approval-test", args=[judge.uid]))
     options = [(OnRecord(row.approval, _reasons(row.approval, judge, judged)), row.url) for row in written]
     record, url = min(options, key=lambda option: not option[0].holds)
     day = date_format(record.approval.made_at, "SHORT_DATE_FORMAT")
     if not record.holds:
-        words = "%(judge)s was tested on %(day)s, which does not hold here: %(why)s."
-        words = words % {"judge": name, "day": day, "why": "; ".join(record.reasons)}
+        words = f"{name} was tested on {day}, which does not hold here: {'; '.join(record.reasons)}."
         return ApprovalNote(name, words, url, is_on_record=True, is_expired=True)
     uses = (record.approval.absolute, record.approval.ranking)
     holds = Finding.SAFE in uses

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
-
 from annotation.approvals.computing import Approvals, Tested, Votes
+from annotation.studies.amounts import in_figures
 from benchmarks.results.sheet import (
     Cell,
     Mark,
@@ -93,19 +91,15 @@ def _needed(use: Use, approval: Approval) -> str:
         return ""
     if use.needed is None:
         return ", and more than a thousand subtopics would be needed"
-    words = ngettext(
-        ": about %(n)d subtopic like these would be enough, there are %(known)d",
-        ": about %(n)d subtopics like these would be enough, there are %(known)d",
-        use.needed,
-    )
-    return words % {"n": use.needed, "known": approval.n_subtopics}
+    needed = in_figures(use.needed, "subtopic", "subtopics")
+    return f": about {needed} like these would be enough, there are {approval.n_subtopics}"
 
 
 def _cautions(tested: Tested, figures: Approvals) -> Iterator[str]:
     approval = tested.approval
-    systems = ngettext("%(n)d system", "%(n)d systems", approval.n_systems) % {"n": approval.n_systems}
-    subtopics = ngettext("%(n)d subtopic", "%(n)d subtopics", approval.n_subtopics) % {"n": approval.n_subtopics}
-    people = ngettext("%(n)d annotator", "%(n)d annotators", figures.n_people) % {"n": figures.n_people}
+    systems = in_figures(approval.n_systems, "system", "systems")
+    subtopics = in_figures(approval.n_subtopics, "subtopic", "subtopics")
+    people = in_figures(figures.n_people, "annotator", "annotators")
     yield (f"Coverage of {systems} on {subtopics}, labelled by {people}. It holds for version "
     f"{tested.scope.version} of the judge, for these domains and guidelines, and for systems that score "
     "about as these do.")  # fmt: skip
@@ -117,13 +111,10 @@ def _cautions(tested: Tested, figures: Approvals) -> Iterator[str]:
 
 def votes_in_words(votes: Votes) -> str:
     """As how many judges a jury counts."""
-    words = (
-        "Its %(n)d members err alike (mean correlation of errors %(r).2f on %(items)d labelled insights), so they "
-        "count as %(votes).1f independent judges."
+    return (
+        f"Its {votes.n_members} members err alike (mean correlation of errors {votes.mean_correlation:.2f} on "
+        f"{votes.n_items} labelled insights), so they count as {votes.effective:.1f} independent judges."
     )
-    return words % {
-        "n": votes.n_members, "r": votes.mean_correlation, "items": votes.n_items, "votes": votes.effective,
-    }  # fmt: skip
 
 
 def _points(share: float) -> str:
@@ -178,37 +169,23 @@ def _parts(tested: Tested, figures: Approvals, where: str) -> Table:
 def _caption(tested: Tested, figures: Approvals, where: str) -> str:
     """Caption of the card for a paper: judge, version, verdicts, items, and what the thresholds are of."""
     approval, scope = tested.approval, tested.scope
-    limits = approval.thresholds
-    words = (
-        "Approval of the judge %(judge)s (version %(version)d, settings %(settings)s)%(where)s: absolute scores "
-        "%(scores)s, ranking %(ranking)s. n = %(n)d insights labelled by %(people)d people, %(systems)d systems "
-        "on %(subtopics)d subtopics%(domains)s; guidelines %(guidelines)s. Points of 100 with intervals of 90 %%; "
-        "the one-sided 95 %% bound is to be ≤ %(bias)g and ≤ %(spread)g points, of gaps ordered alike "
-        "≥ %(concordance)g %%."
+    limits, on = approval.thresholds, f" on {where}" if where else ""
+    domains = f" ({', '.join(scope.domains)})" if scope.domains else ""
+    return (
+        f"Approval of the judge {scope.judge} (version {scope.version}, settings "
+        f"{scope.settings_sha256[:8] or '–'}){on}: absolute scores {approval.absolute.verdict}, ranking "
+        f"{approval.ranking.verdict}. n = {figures.n_items} insights labelled by {figures.n_people} people, "
+        f"{approval.n_systems} systems on {approval.n_subtopics} subtopics{domains}; guidelines "
+        f"{', '.join(map(str, scope.guidelines)) or '–'}. Points of 100 with intervals of 90 %; the one-sided "
+        f"95 % bound is to be ≤ {100 * limits.bias:g} and ≤ {100 * limits.spread:g} points, of gaps ordered alike "
+        f"≥ {100 * limits.concordance:g} %."
     )
-    return words % {
-        "judge": scope.judge,
-        "version": scope.version,
-        "settings": scope.settings_sha256[:8] or "–",
-        "where": f" on {where}" if where else "",
-        "scores": approval.absolute.verdict,
-        "ranking": approval.ranking.verdict,
-        "n": figures.n_items,
-        "people": figures.n_people,
-        "systems": approval.n_systems,
-        "subtopics": approval.n_subtopics,
-        "domains": f" ({', '.join(scope.domains)})" if scope.domains else "",
-        "guidelines": ", ".join(map(str, scope.guidelines)) or "–",
-        "bias": 100 * limits.bias,
-        "spread": 100 * limits.spread,
-        "concordance": 100 * limits.concordance,
-    }
 
 
 def _part(title: str, stat: Stat, bound: float | None, threshold: float, *, at_most: bool) -> Row:
     limit = 100 * threshold
     passes = None if bound is None else (bound <= limit if at_most else bound >= limit)
-    said = "" if passes is None else _("yes") if passes else _("no")
+    said = "" if passes is None else "yes" if passes else "no"
     sign = "≤" if at_most else "≥"
     return Row(
         (title,),
@@ -303,7 +280,7 @@ def _domains(tested: Tested) -> Iterator[Table]:
     if not interaction.by_domain:
         return
     about = (
-        "Domains with the same bias would differ as much in %(p).1f of 100 cases." % {"p": 100 * interaction.p}
+        f"Domains with the same bias would differ as much in {100 * interaction.p:.1f} of 100 cases."
         if interaction.p is not None
         else "All subtopics are of one domain, so nothing is known of others."
     )
@@ -337,7 +314,7 @@ def _systems(tested: Tested) -> Table:
     return Table(
         "systems",
         f"Bias by system: {tested.name}",
-        (Name("system", _("System")),),
+        (Name("system", "System"),),
         (Measure("bias", "Judge − people", Unit.POINTS, is_signed=True),),
         rows,
     )

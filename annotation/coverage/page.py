@@ -4,24 +4,16 @@ values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
+import numpy as np
+
 from annotation.coverage import systems
 from annotation.coverage.collect import Source, facts_of
-from annotation.coverage.look import (
-    Look,
-    Options,
-    RowFilter,
-    RowPosition,
-    RowView,
-    keys_of,
-    options_of,
-    positions,
-    views,
-)
+from annotation.coverage.look import Look, Options
 from annotation.coverage.systems import (
     BiasReport,
     Corrected,
@@ -38,11 +30,14 @@ from annotation.coverage.systems import (
 from annotation.results import judges, people
 from annotation.results.judges import MEAN, Consistency, JudgeReport, UnknownReference, judge_report
 from annotation.results.people import Agreement, agreement
-from annotation.results.table import LabelTable
+from annotation.results.table import FULL_CONTEXT, PEOPLE, LabelTable, Rater
+from benchmarks.leaderboard.retrieval_words import names_of
+from benchmarks.models import Insight, Summary
 from benchmarks.results.computation import Computation, register
+from benchmarks.scoring.agreement import disagreement
 from benchmarks.scoring.comparison import Correction
 from benchmarks.scoring.stat import stat_json
-from benchmarks.scoring.sums import shared_draws
+from benchmarks.scoring.sums import Ints, shared_draws
 from benchmarks.web.charts import HUMAN, Chart, Kind, Lines, Point, Words, bland_altman, colour_of
 
 PERCENT = (-2.0, 102.0)
@@ -107,6 +102,142 @@ def summary_charts(judged: JudgedPairs, *, url_of: Callable[[str], str] | None =
 
 
 TOP = 5
+
+
+@dataclass(frozen=True, slots=True)
+class RowFilter:
+    """Which rows: disagreements of people, or of people with one judge; with given labels on either side.
+
+    `against` is `PEOPLE`, or a judge's key or name; `human` and `judge` are labels, empty for any.
+    """
+
+    against: str = PEOPLE
+    human: str = ""
+    judge: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RowPosition:
+    """Where a row is in the table, and how far people disagree on it: 1 − P_i, None under two labels."""
+
+    index: int
+    dispute: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """One person's or judge's answer: label, linked lines and the text of the first; `key` is the rater's."""
+
+    name: str
+    kind: str
+    label: str
+    lines: tuple[int, ...]
+    text: str
+    key: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RowView:
+    """One row with all its texts and what was decided, if anything; an external item has a name only."""
+
+    item: str
+    insight: str
+    insight_uid: str
+    summary_uid: str
+    has_page: bool
+    system: str
+    subtopic: str
+    dispute: float | None
+    answers: tuple[Answer, ...]
+    decided: str = ""
+
+
+def positions(table: LabelTable, chosen: RowFilter) -> list[RowPosition]:
+    """The rows asked for, most disputed first; between people and a judge, the farthest apart first."""
+    disputes = np.array(disagreement(table.ratings()), dtype=np.float64)
+    codes = table.codes[:, : table.n_people]
+    judge = next(
+        (place for place, rater in enumerate(table.judges) if chosen.against in {rater.key, rater.name}), None
+    )
+    kept = np.ones(len(codes), dtype=bool)
+    if chosen.human in table.categories:
+        kept &= (codes == table.categories.index(chosen.human)).any(axis=1)
+    if judge is not None:
+        codes_of_judge = table.codes[:, table.n_people + judge]
+        kept &= codes_of_judge >= 0
+        if chosen.judge in table.categories:
+            kept &= codes_of_judge == table.categories.index(chosen.judge)
+        apart = np.where(codes >= 0, np.abs(codes - codes_of_judge[:, None]), 0).max(axis=1, initial=0)
+        strength: Ints = apart
+        if not (chosen.human or chosen.judge):
+            kept &= apart > 0
+    else:
+        known = np.where(codes >= 0, codes, np.nan)
+        widest = np.nanmax(known, axis=1, initial=0) - np.nanmin(known, axis=1, initial=len(table.categories))
+        strength = np.nan_to_num(widest)
+        if not chosen.human:
+            kept &= np.nan_to_num(disputes) > 0
+    order = np.lexsort((np.arange(len(codes)), -strength, -np.nan_to_num(disputes)))
+    if judge is not None:
+        order = np.lexsort((np.arange(len(codes)), -np.nan_to_num(disputes), -strength))
+    shown = order[kept[order]]
+    return [
+        RowPosition(index, None if dispute != dispute else dispute)  # NaN is not equal to itself
+        for index, dispute in zip(shown.tolist(), disputes[shown].tolist(), strict=True)
+    ]
+
+
+def views(table: LabelTable, chosen: Sequence[RowPosition]) -> list[RowView]:
+    """The texts of some rows; at most three queries for rows of this site, none for external items."""
+    if table.items:
+        return [_external(table, position) for position in chosen]
+    summary_pks = {table.summaries[table.summary_of[position.index]].pk for position in chosen}
+    texts = Summary.objects.filter(pk__in=summary_pks).only("pk", "text", "origin").in_bulk()
+    insights = Insight.objects.in_bulk({int(table.insights[position.index]) for position in chosen})
+    infos = [table.summaries[table.summary_of[position.index]] for position in chosen]
+    words = names_of({info.retriever for info in infos} - {FULL_CONTEXT}) | {FULL_CONTEXT: "all documents"}
+    shown = []
+    for position in chosen:
+        info = table.summaries[table.summary_of[position.index]]
+        insight = insights[int(table.insights[position.index])]
+        shown.append(
+            RowView(
+                item="",
+                insight=insight.text,
+                insight_uid=str(insight.uid),
+                summary_uid=info.uid,
+                has_page=texts[info.pk].has_page,
+                system=f"{info.summarizer} · {words[info.retriever]}",
+                subtopic=info.subtopic,
+                dispute=position.dispute,
+                answers=_answers(table, position.index, texts[info.pk].lines),
+                decided=_decided(table, position.index),
+            )
+        )
+    return shown
+
+
+def _decided(table: LabelTable, index: int) -> str:
+    code = -1 if table.gold_codes is None else int(table.gold_codes[index])
+    return table.categories[code] if code >= 0 else ""
+
+
+def _external(table: LabelTable, position: RowPosition) -> RowView:
+    answers = _answers(table, position.index, [])
+    return RowView(table.items[position.index], "", "", "", False, "", "", position.dispute, answers)
+
+
+def _answers(table: LabelTable, index: int, lines: Sequence[str]) -> tuple[Answer, ...]:
+    answers = []
+    for place, rater in enumerate(table.raters):
+        code = table.codes[index, place]
+        if code < 0:
+            continue
+        mask = int(table.links[index, place])
+        linked = () if not lines else tuple(bit for bit in range(mask.bit_length()) if mask >> bit & 1)
+        text = lines[linked[0] - 1] if linked and linked[0] <= len(lines) else ""
+        answers.append(Answer(rater.name, rater.kind, table.categories[code], linked, text, rater.key))
+    return tuple(answers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +337,7 @@ def _of_table(table: LabelTable, full: LabelTable, source: Source, look: Look) -
         return Figures(
             look=look,
             reference=reference,
-            options=replace(options_of(full), judges=keys_of(table.judges_with_verdicts)),
+            options=_options(full, table.judges_with_verdicts),
             people=agreement(table),
             judges=with_paid_time(judge_report(table, reference=reference), source.labels, table)
             if has_judges
@@ -227,6 +358,27 @@ def _of_table(table: LabelTable, full: LabelTable, source: Source, look: Look) -
             categories=table.categories,
             is_external=bool(full.items),
         )
+
+
+def _options(table: LabelTable, judges: Sequence[Rater]) -> Options:
+    """Every value that occurs before any filter; of judges those that said something."""
+
+    def known(values: Iterable[str]) -> tuple[str, ...]:
+        return tuple(sorted({value for value in values if value}))
+
+    infos = table.summaries
+    return Options(
+        haystacks=known(info.haystack for info in infos),
+        domains=known(info.domain for info in infos),
+        retrievers=known(info.retriever for info in infos),
+        summarizers=known(info.summarizer for info in infos),
+        guidelines=tuple(sorted({int(version) for version in table.versions.ravel()} - {0})),
+        people=tuple((person.key, person.name) for person in table.people),
+        judges=tuple((judge.key, judge.name) for judge in judges),
+        haystack_pks=tuple(sorted({info.haystack_pk for info in infos})),
+        n_adjudicated=0 if table.gold_codes is None else int((table.gold_codes >= 0).sum()),
+        has_expected=table.expected is not None and bool(np.isfinite(table.expected).any()),
+    )
 
 
 AGREEMENT = register(

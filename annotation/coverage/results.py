@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from django.http import HttpRequest, QueryDict
 from django.urls import reverse
-from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.coverage.collect import external_tasks
 from annotation.coverage.look import Look, LookForm, View, look_of
@@ -25,6 +24,7 @@ from annotation.results.sections import RowLinks, notable
 from annotation.results.spending import Answers
 from annotation.results.study_results import StudyResults
 from annotation.results.table import LabelTable
+from annotation.studies.amounts import in_figures
 from benchmarks.models import Haystack, Verdict
 from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import Sheet
@@ -39,7 +39,7 @@ class CoverageResults(StudyResults[Look, Figures]):
 
     computation = AGREEMENT
     as_json = staticmethod(everything)
-    heading = gettext_lazy("Agreement")
+    heading = "Agreement"
     here = "agreement"
     form_template = "results/_form.html"
     beyond_archive = MappingProxyType(
@@ -72,19 +72,14 @@ class CoverageResults(StudyResults[Look, Figures]):
         n_judges, people = None if figures.is_external else len(figures.options.judges), figures.people
         if not people.n_items:
             return Headline(0, 0, n_judges)
-        n = people.n_items
-        counted = (
-            ngettext("%(n)d item", "%(n)d items", n)
-            if figures.is_external
-            else ngettext("%(n)d insight of a summary", "%(n)d insights of summaries", n)
-        )
+        words = ("item", "items") if figures.is_external else ("insight of a summary", "insights of summaries")
         return Headline(
-            n,
+            people.n_items,
             len(people.people),
             n_judges,
             people.cards["percent"],
             people.cards["randolph"],
-            counted=counted % {"n": n},
+            counted=in_figures(people.n_items, *words),
             notable=notable(people),
         )
 

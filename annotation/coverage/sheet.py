@@ -8,8 +8,6 @@ from typing import Any
 
 from django.urls import reverse
 from django.utils.http import urlencode
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from annotation.coverage.look import View
 from annotation.coverage.page import Figures
@@ -20,6 +18,7 @@ from annotation.results.charts import forest as forest_of
 from annotation.results.judge_sections import judge_cards, judge_parts, judge_table, judges_answer
 from annotation.results.judges import ADJUDICATED, MEAN
 from annotation.results.sections import RowLinks, people_look
+from annotation.studies.amounts import in_figures
 from benchmarks.results.sheet import (
     COUNTED,
     Card,
@@ -94,11 +93,10 @@ def _page(key: str, title: str, parts: tuple[Part, ...]) -> Section:
 
 def _provenance(figures: Figures, beside: Beside | None) -> str:
     people = figures.people
-    n = ngettext("%(n)d item", "%(n)d items", people.n_items) % {"n": people.n_items}
-    annotators = ngettext("%(n)d annotator", "%(n)d annotators", len(people.people)) % {"n": len(people.people)}
-    clusters = {"n": people.n_clusters, "unit": people.cluster_unit}
-    resampled = "%(n)d %(unit)s (resampled for the 95 %% intervals)" % clusters
-    words = f"filter: {_filter_words(figures) or _('none')}" if beside else ""
+    n = in_figures(people.n_items, "item", "items")
+    annotators = in_figures(len(people.people), "annotator", "annotators")
+    resampled = f"{people.n_clusters} {people.cluster_unit} (resampled for the 95 % intervals)"
+    words = f"filter: {_filter_words(figures) or 'none'}" if beside else ""
     return ", ".join((n, annotators, resampled)) + (f" · {words}" if words else "")
 
 
@@ -122,7 +120,7 @@ def _people(figures: Figures, beside: Beside | None) -> Section:
               "averages over every two people, as judges are compared, so its figures may differ."
         )  # fmt: skip
     disputed = (_disputed(figures, beside),) if beside else ()
-    return _page("people", _("People"), people_look(figures.people, links=links, more=disputed, reading=reading))
+    return _page("people", "People", people_look(figures.people, links=links, more=disputed, reading=reading))
 
 
 def _judges(figures: Figures, view: View, links: RowLinks | None) -> Section:
@@ -133,11 +131,11 @@ def _judges(figures: Figures, view: View, links: RowLinks | None) -> Section:
             if figures.is_external
             else "No judge has judged these summaries. “manage.py run_judge” runs the offline judge."
         )
-        return _page("judges", _("Judges"), first_look(why))
+        return _page("judges", "Judges", first_look(why))
     chart = forest_of(report, view.measure, url_of=(lambda key: links.to(between=key)) if links else None)
     return _page(
         "judges",
-        _("Judges"),
+        "Judges",
         first_look(
             judges_answer(report, view.measure),
             cards=judge_cards(report, "judge-cards"),
@@ -167,9 +165,9 @@ def _about_judges(figures: Figures) -> str:
     report = figures.judges
     if report is None:
         return ""
-    named = {"note": report.reference_note, "n": report.n_clusters, "unit": report.cluster_unit}
     words = [
-        "Each judge against %(note)s, on the items that both labelled. Intervals resample %(n)d %(unit)s." % named
+        f"Each judge against {report.reference_note}, on the items that both labelled. Intervals resample "
+        f"{report.n_clusters} {report.cluster_unit}."
     ]
     if report.reference == MEAN and len(figures.people.people) > 1:
         words.append(
@@ -182,8 +180,7 @@ def _about_judges(figures: Figures) -> str:
     if report.ceiling is not None and not report.is_against_rest:
         words.append("People among themselves: the mean over every two people; the cards of people count items.")
     if report.n_ties:
-        tie = ngettext("%(n)d tie is excluded.", "%(n)d ties are excluded.", report.n_ties)
-        words.append(tie % {"n": report.n_ties})
+        words.append(in_figures(report.n_ties, "tie is excluded.", "ties are excluded."))
     if figures.look.score == Score.EXPECTED:
         words.append(
             "Pearson, bias, ranking and corrected scores use expected coverage where judges give it; all other "
@@ -273,7 +270,7 @@ def _bias(figures: Figures, view: View, links: RowLinks | None) -> Section:
             more=(
                 _families(rows),
                 _by_judge(
-                    "bias-length", _("Length"), correlation, judges, lengths, **figure,
+                    "bias-length", "Length", correlation, judges, lengths, **figure,
                     about=("Pearson's r over summaries of the words per bullet (per line of any kind, with "
                             "citations counted as words, or as the authors' code counts) with the judge's score, "
                             "and with judge minus human."),
@@ -443,7 +440,7 @@ def _ranking(figures: Figures) -> Table:
         "ranking",
         "Ranking of summarizers",
         (Name("summarizer", "Summarizer"),),
-        (COUNTED, Measure("people", _("People"), Unit.SHARE), *judges),
+        (COUNTED, Measure("people", "People", Unit.SHARE), *judges),
         rows,
         about="Mean coverage over the labelled summaries of each, n of them, best by people first.",
     )
@@ -524,7 +521,7 @@ def _disputed(figures: Figures, beside: Beside) -> Section:
     parts: list[Part] = []
     if figures.top:
         n = figures.n_disputed
-        every = ngettext("The one of them", "All %(n)d of them", n) % {"n": n}
+        every = "The one of them" if n == 1 else f"All {n} of them"
         parts.append(Note(every, url=beside.links.to()))
         if beside.disputes_url:
             parts.append(Note("Go through them and decide", url=beside.disputes_url))

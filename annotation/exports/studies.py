@@ -14,7 +14,6 @@ from typing import IO, Any
 import orjson
 from django.db.models import F, Q, QuerySet, prefetch_related_objects
 from django.template.loader import render_to_string
-from django.utils.translation import gettext as _
 
 from annotation.exports import report_card
 from annotation.exports.archive import Card, Contents, Packed, methods, write
@@ -118,7 +117,7 @@ def files_of(
     agreed: Iterable[Any] = agreed_texts(study) if consent_texts is None else consent_texts
     texts: tuple[tuple[str, Text, Any], ...] = (
         *((f"trial-examples/{at}.toml", "Trial examples of its own", row) for at, row in enumerate(examples, 1)),
-        *((f"guidelines/{row.version}.md", _("Guidelines"), row) for row in guidelines),
+        *((f"guidelines/{row.version}.md", "Guidelines", row) for row in guidelines),
         *((f"consent/{row.version}.md", "Consent texts", row) for row in agreed),
     )
     files = [

@@ -11,8 +11,6 @@ from itertools import chain, islice
 from typing import Any
 from uuid import UUID
 
-from django.utils.translation import gettext_lazy as _
-
 from annotation.approvals import pages as approvals
 from annotation.coverage.results import RESULTS
 from annotation.importing.label_studies import LABELS, PERMISSION, LabelPlan, address_of_figures
@@ -315,7 +313,7 @@ PLAIN_LABELS = Format(
         CATEGORIES,
         Option(
             "task",
-            _("Task"),
+            "Task",
             (
                 "A name for one of several tasks on the same items; grounded and key_point are the two judgments "
                 "on key points, whose categories are known."
@@ -365,7 +363,7 @@ class External(StudyKind):
     is_of_coverage = True
     judged = SUMMARIES
     study_page = "annotation:study-figures"
-    tabs = (results_tab("agreement", _("Agreement"), "annotation:study-figures"), approvals.TAB)
+    tabs = (results_tab("agreement", "Agreement", "annotation:study-figures"), approvals.TAB)
     files = staticmethod(files_of)
     formats = (PLAIN_LABELS, TOOL_LABELS)
     archive_plan = PlainLabelsPlan

@@ -148,11 +148,10 @@ def remark_reply(request: HtmxHttpRequest, uid: UUID, task: UUID) -> HttpRespons
 def allow_try(request: HttpRequest, uid: uuid.UUID, annotator: uuid.UUID) -> HttpResponse:
     """Let somebody who is out of tries have another one."""
     member = member_of(study_of(request, uid), annotator)
-    words = {"name": member.annotator.label}
     if trials.allow_another(member=member, by=request.user, now=timezone.now()):
-        messages.success(request, "%(name)s can try once more." % words)
+        messages.success(request, f"{member.annotator.label} can try once more.")
     else:
-        messages.info(request, "%(name)s needs no other try." % words)
+        messages.info(request, f"{member.annotator.label} needs no other try.")
     return redirect("annotation:study-annotators", uid)
 
 

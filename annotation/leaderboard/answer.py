@@ -9,12 +9,12 @@ from urllib.parse import quote
 
 from django.http import QueryDict
 from django.urls import reverse
-from django.utils.translation import ngettext
 
 from annotation.kinds import kind_named
 from annotation.leaderboard.board import PEOPLE, Block, Board, Line, View
 from annotation.leaderboard.people import Sample
 from annotation.models import Study
+from annotation.studies.amounts import in_figures
 from benchmarks.judges.registry import description_of
 from benchmarks.results.sheet import Card, Cell, Note, Unit
 from benchmarks.scoring.components import Minutes
@@ -63,14 +63,10 @@ def answer(layout: Layout) -> str:
     """Who leads, by how much, and whether that is more than chance."""
     block = layout.board.leading
     n_others = len(block.level) - 1
-    level = ngettext(
-        "%(n)d other row is statistically tied with the best system.",
-        "%(n)d other rows are statistically tied with the best system.",
-        n_others,
-    )
     said = [_leads(layout, block)]
     if n_others > 0:
-        said.append(level % {"n": n_others})
+        rows = in_figures(n_others, "other row is", "other rows are")
+        said.append(f"{rows} statistically tied with the best system.")
     for other in layout.board.others[:1]:
         best, joint = layout.name(other.systems[0]), points(other.systems[0].row.stats["joint"])
         apart = f"on {other.n_subtopics}, {best} leads with {joint}."
@@ -85,29 +81,24 @@ def _leads(layout: Layout, block: Block) -> str:
     joint = best.row.stats["joint"]
     if joint.value is None:
         return f"No system has a joint score here: {joint.undefined_reason}."
-    n = ngettext("%(n)d subtopic", "%(n)d subtopics", block.n_subtopics) % {"n": block.n_subtopics}
+    n = in_figures(block.n_subtopics, "subtopic", "subtopics")
     if people is None:
         return f"{layout.name(best)} leads with a joint score of {points(joint)} on {n}."
     difference = best.joint_to_people
     if difference is None or difference.value is None:
         return f"{layout.name(best)} leads the systems; it shares no subtopic with people."
     on = len(best.row.subtopics & people.row.subtopics)
-    words = {
-        "best": layout.name(best),
-        "people": layout.name(people),
-        "gap": f"{abs(100 * difference.value):.1f}",
-        "on": ngettext("On the subtopic that both have", "Subtopic by subtopic on the %(n)d that both have", on)
-        % {"n": on},
-    }
+    where = "On the subtopic that both have" if on == 1 else f"Subtopic by subtopic on the {on} that both have"
+    is_ahead, gap = difference.value > 0, f"{abs(100 * difference.value):.1f} points"
+    first, second = layout.name(best), layout.name(people)
     if difference.low is not None and difference.high is not None and difference.low <= 0 <= difference.high:
-        if difference.value > 0:
-            return ("%(on)s, %(best)s is %(gap)s points ahead of %(people)s; the difference is not "
-                     "significant.") % words  # fmt: skip
-        return ("%(on)s, %(people)s are %(gap)s points ahead of the best system, %(best)s; the "
-                 "difference is not significant.") % words  # fmt: skip
-    if difference.value > 0:
-        return "%(on)s, %(best)s beats %(people)s by %(gap)s points." % words
-    return "%(on)s, %(people)s beat the best system, %(best)s, by %(gap)s points." % words
+        of_both = f"{first} is {gap} ahead of {second}"
+        if not is_ahead:
+            of_both = f"{second} are {gap} ahead of the best system, {first}"
+        return f"{where}, {of_both}; the difference is not significant."
+    if is_ahead:
+        return f"{where}, {first} beats {second} by {gap}."
+    return f"{where}, {second} beat the best system, {first}, by {gap}."
 
 
 def cards(layout: Layout) -> Iterator[Card]:
@@ -142,21 +133,18 @@ def cards(layout: Layout) -> Iterator[Card]:
     elif people is None:
         yield Card("rows", "Rows", len(board.lines), Unit.COUNT, "systems with their documents")
     n_insights = max(line.row.n_insights for line in block.lines if not line.is_people or best is None)
-    about = ngettext("%(n)d insight", "%(n)d insights", n_insights) % {"n": n_insights}
+    about = in_figures(n_insights, "insight", "insights")
     if people is not None and people.writers is not None and people.row.subtopics <= block.lines[0].row.subtopics:
-        n = people.writers.n_writers
-        about += ", " + ngettext("%(n)d writer", "%(n)d writers", n) % {"n": n}
+        about += f", {in_figures(people.writers.n_writers, 'writer', 'writers')}"
     yield Card("subtopics", "Subtopics", block.n_subtopics, Unit.COUNT, about)
     for at, other in enumerate(board.others[:MOST_OTHERS], 2):
         joint = other.systems[0].row.stats["joint"]
-        on = ngettext("%(best)s, on %(n)d subtopic", "%(best)s, on %(n)d subtopics", other.n_subtopics)
-        about = on % {"best": layout.name(other.systems[0]), "n": other.n_subtopics}
+        about = f"{layout.name(other.systems[0])}, on {in_figures(other.n_subtopics, 'subtopic', 'subtopics')}"
         yield Card(f"best-{at}", "Best system, joint", joint.scaled(100), Unit.POINTS, about, of=_scores(joint))
 
 
 def _scores(joint: Stat) -> str:
-    n = joint.n_items
-    return ngettext("%(n)d score of an insight", "%(n)d scores of insights", n) % {"n": n}
+    return in_figures(joint.n_items, "score of an insight", "scores of insights")
 
 
 def _who(line: Line, block: Block, layout: Layout) -> str:
@@ -168,10 +156,8 @@ def _who(line: Line, block: Block, layout: Layout) -> str:
         return f"On other subtopics · {documents}"
     if not line.row.subtopics <= block.lines[0].row.subtopics:
         return f"On the subtopics of these systems · {documents}"
-    sessions = ngettext("%(n)d session", "%(n)d sessions", line.writers.n_sessions)
-    writers = ngettext("%(n)d writer", "%(n)d writers", line.writers.n_writers)
-    n_sessions, n_writers = line.writers.n_sessions, line.writers.n_writers
-    return f"{sessions % {'n': n_sessions}}, {writers % {'n': n_writers}} · {documents}"
+    sessions = in_figures(line.writers.n_sessions, "session", "sessions")
+    return f"{sessions}, {in_figures(line.writers.n_writers, 'writer', 'writers')} · {documents}"
 
 
 def points(stat: Stat) -> str:
@@ -205,8 +191,7 @@ def reading(layout: Layout) -> Iterator[Note]:
     )
     if view.score is Score.EXPECTED:
         scores += (
-            " "
-            + "Coverage is the judge's expected value where available; citation and joint scores use its labels."
+            " Coverage is the judge's expected value where available; citation and joint scores use its labels."
         )
     yield Note(scores)
     if note := description_of(view.judge.kind, view.judge.config):
@@ -240,7 +225,12 @@ def reading(layout: Layout) -> Iterator[Note]:
 
 def below(layout: Layout) -> Iterator[Note]:
     """How the ranks of the table above are read, and which gaps of each block would show."""
-    gaps = [_gap(layout, block) for block in layout.board.blocks if block.detectable is not None]
+    gaps = [
+        f"Among {len(block.systems)} systems on {block.n_subtopics} subtopics, a gap of "
+        f"{100 * block.detectable:.0f} points is found in 80 of 100 cases."
+        for block in layout.board.blocks
+        if block.detectable is not None
+    ]
     if not gaps:
         return
     ranks = (
@@ -260,29 +250,15 @@ def of_sample(sample: Sample | None) -> Iterator[Note]:
             "random draw, coverage by labels and judge stands here."
         )
         return
-    words = (
-        "Coverage, labels and judge (coverage_labelled in files): the mean over summaries as people would label "
-        "them. %(people)s labelled %(n)d of the %(all)d texts, a random draw, on %(subtopics)d subtopics "
-        "(%(studies)s); the judge, which saw all, counts as far as that narrows the interval (PPI++). Intervals "
-        "are over labelled subtopics, haystacks are strata; other columns are by the judge alone."
-    )
+    people = in_figures(sample.n_people, "person", "people")
+    studies = ", ".join(f"“{name}”" for name in sample.studies)
     yield Note(
-        words
-        % {
-            "people": ngettext("%(n)d person", "%(n)d people", sample.n_people) % {"n": sample.n_people},
-            "n": sample.n_labelled,
-            "all": sample.n_texts,
-            "subtopics": sample.n_subtopics,
-            "studies": ", ".join(f"“{name}”" for name in sample.studies),
-        }
+        "Coverage, labels and judge (coverage_labelled in files): the mean over summaries as people would label "
+        f"them. {people} labelled {sample.n_labelled} of the {sample.n_texts} texts, a random draw, on "
+        f"{sample.n_subtopics} subtopics ({studies}); the judge, which saw all, counts as far as that narrows the "
+        "interval (PPI++). Intervals are over labelled subtopics, haystacks are strata; other columns are by the "
+        "judge alone."
     )
-
-
-def _gap(layout: Layout, block: Block) -> str:
-    """The gap that comparing the systems of a block would find."""
-    words = {"n": block.n_subtopics, "rows": len(block.systems), "gap": f"{100 * (block.detectable or 0):.0f}"}
-    said = "Among %(rows)d systems on %(n)d subtopics, a gap of %(gap)s points is found in 80 of 100 cases."
-    return said % words
 
 
 def _people(line: Line, layout: Layout) -> str:
@@ -290,25 +266,12 @@ def _people(line: Line, layout: Layout) -> str:
     people = line.writers
     if people is None:
         return ""
-    numbers = {"n": people.n_sessions, "writers": people.n_writers, "subtopics": people.n_subtopics}
-    if line.entry == PEOPLE:
-        said = (
-            ngettext(
-                "People: %(n)d session (writers: %(writers)d, subtopics: %(subtopics)d).",
-                "People: %(n)d sessions (writers: %(writers)d, subtopics: %(subtopics)d).",
-                people.n_sessions,
-            )
-            % numbers
-        )
-    else:
-        said = ngettext(
-            "People (%(documents)s): %(n)d session (writers: %(writers)d, subtopics: %(subtopics)d).",
-            "People (%(documents)s): %(n)d sessions (writers: %(writers)d, subtopics: %(subtopics)d).",
-            people.n_sessions,
-        ) % (numbers | {"documents": layout.names[line.entry.retriever]})
+    who = "People" if line.entry == PEOPLE else f"People ({layout.names[line.entry.retriever]})"
+    sessions = in_figures(people.n_sessions, "session", "sessions")
+    said = f"{who}: {sessions} (writers: {people.n_writers}, subtopics: {people.n_subtopics})."
     if people.citation_ceiling is not None:
         most = f"{100 * people.citation_ceiling:.1f}"
-        said += " " + f"With the documents shown to them, {most} is the highest possible citation score."
+        said += f" With the documents shown to them, {most} is the highest possible citation score."
     return said
 
 
@@ -320,8 +283,6 @@ def _definitions(layout: Layout, people: Line) -> Iterator[Note]:
         if study.pk not in people.writers.studies:
             continue
         page = next(tab.page for tab in kind_named(study.kind).tabs if tab.here == "results")
-        said = (
-            "Results of “%(study)s”: the same figures of its sessions by themselves, both averages, and over time."
-        )
+        same = "the same figures of its sessions by themselves, both averages, and over time."
         address = f"{reverse(page, args=[study.uid])}?judge={layout.view.judge.uid}"
-        yield Note(said % {"study": study.name}, url=address)
+        yield Note(f"Results of “{study.name}”: {same}", url=address)

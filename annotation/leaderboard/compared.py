@@ -10,8 +10,6 @@ from django.db.models import QuerySet
 from django.http import Http404
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.leaderboard import views
 from annotation.leaderboard.board import LEADERBOARD, Board, Look, View, texts_of
@@ -20,6 +18,7 @@ from annotation.leaderboard.people import section
 from annotation.leaderboard.sheet import judged_in
 from annotation.leaderboard.views import shown_board, studies_of
 from annotation.models import Study
+from annotation.studies.amounts import in_figures
 from annotation.writing.results import AVERAGES
 from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.models import Insight
@@ -153,7 +152,7 @@ class ComparedPage(FigurePage[Compared]):
     """One entry, or two beside each other, insight by insight and in total."""
 
     url, prefix, part = "leaderboard-compared", "compared", ""
-    heading, computation = gettext_lazy("Leaderboard"), COMPARED
+    heading, computation = "Leaderboard", COMPARED
     form_template = "annotation/_compare.html"
     view: View
     board: Board
@@ -180,7 +179,7 @@ class ComparedPage(FigurePage[Compared]):
         query = self.request.GET.copy()
         for name in ("a", "b"):
             query.pop(name, None)
-        crumbs = [(_("Leaderboard"), f"{reverse('annotation:leaderboard')}?{query.urlencode()}")]
+        crumbs = [("Leaderboard", f"{reverse('annotation:leaderboard')}?{query.urlencode()}")]
         pair = {"names": self.names, "first": first, "second": second}
         return {**pair, "heading": heading, "crumbs": crumbs}
 
@@ -216,9 +215,7 @@ class ComparedPage(FigurePage[Compared]):
         return figures
 
     def _parts(self, figures: Compared) -> tuple[Part, ...]:
-        n_subtopics = ngettext("%(n)d subtopic", "%(n)d subtopics", figures.n_subtopics) % {
-            "n": figures.n_subtopics
-        }
+        n_subtopics = in_figures(figures.n_subtopics, "subtopic", "subtopics")
         about = f"Mean scores from 0 to 100 by judge {self.view.judge}."
         first, second = self.pair
         if not self.rows:
@@ -249,7 +246,7 @@ class ComparedPage(FigurePage[Compared]):
             title=title,
             subtitle=f"Scores from 0 to 100 by judge {self.view.judge}; lines are 95 % intervals over subtopics.",
             value="score, 0 to 100",
-            columns={"series": "Score", "group": _("System")},
+            columns={"series": "Score", "group": "System"},
         )
         points = [
             Point.of(stats[name], factor=100, series=TITLES[name], group=whose if len(sides) > 1 else "")
@@ -341,7 +338,7 @@ class ComparedPage(FigurePage[Compared]):
         return Table(
             "insights",
             "Insight by insight",
-            (Name("insight", "Insight"), Name("subtopic", _("Subtopic"), is_filter=True)),
+            (Name("insight", "Insight"), Name("subtopic", "Subtopic", is_filter=True)),
             tuple(measures),
             tuple(_row(insight, row) for insight, row in self.rows),
             find="insight",

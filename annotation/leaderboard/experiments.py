@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from operator import itemgetter
 from typing import Any
 
 import numpy as np
 from django.urls import reverse
-from django.utils.translation import gettext as _
 
 from annotation.leaderboard.board import behind_scores
 from annotation.leaderboard.forms import ExperimentForm, score_title
@@ -95,18 +94,6 @@ class Experiment:
         return (max(known, key=itemgetter(0)), min(known, key=itemgetter(0))) if known else None
 
 
-@dataclass(frozen=True, slots=True)
-class _Text:
-    system: str
-    arrangement: Arrangement
-    shown: Written
-
-
-def experiments(scope: Scope) -> list[Experiment]:
-    facts = _texts(scope)
-    return _experiments(scope, facts, references_of(sorted({fact[1] for fact in facts})))
-
-
 def _texts(scope: Scope) -> list[tuple[Any, ...]]:
     """Summaries that were written under an arrangement, with what is known of them."""
     rows = Summary.objects.filter(haystack__in=scope.haystacks).counted().exclude(text="")
@@ -121,33 +108,36 @@ def _texts(scope: Scope) -> list[tuple[Any, ...]]:
     ]
 
 
-def _experiments(
-    scope: Scope, facts: Collection[tuple[Any, ...]], references: Mapping[int, list[str]]
-) -> list[Experiment]:
-    pks = {fact[0] for fact in facts}
+def experiments(scope: Scope) -> list[Experiment]:
+    facts = _texts(scope)
+    pks, references = {fact[0] for fact in facts}, references_of(sorted({fact[1] for fact in facts}))
     bodies = dict(Summary.objects.filter(haystack__in=scope.haystacks).values_list("pk", "text"))
     judged = scores_of(summaries=pks, judge=scope.judge) if scope.judge is not None else {}
     ratings = ratings_of(scope.haystacks, scope.studies.values_list("pk", flat=True))
-    groups: dict[tuple[str, str, int, str], list[_Text]] = defaultdict(list)
+    groups: dict[tuple[str, str, int, str], list[tuple[Arrangement, Written]]] = defaultdict(list)
     for pk, subtopic, system, arrangement, imported, _text in facts:
         scores = {**imported, **ratings.get(pk, {})}
         if pk in judged:
             scores |= {name: getattr(judged[pk].scores, name).scaled(100).value for name in SCORES}
         shown = Written(subtopic, content_lines(bodies[pk]), references[subtopic], scores)
         size = 0 if arrangement.tokens else arrangement.size
-        groups[system, arrangement.experiment, size, arrangement.by].append(_Text(system, arrangement, shown))
+        groups[system, arrangement.experiment, size, arrangement.by].append((arrangement, shown))
     return [_experiment(*key, texts) for key, texts in sorted(groups.items(), key=lambda group: group[0])]
 
 
-def _experiment(system: str, name: str, size: int, by: str, texts: Iterable[_Text]) -> Experiment:
+def _experiment(
+    system: str, name: str, size: int, by: str, texts: Iterable[tuple[Arrangement, Written]]
+) -> Experiment:
     by_arm: dict[Arrangement, dict[Any, Written]] = defaultdict(dict)
-    for text in texts:
-        by_arm[text.arrangement][text.shown.item] = text.shown
-    common = set.intersection(*(set(texts) for texts in by_arm.values()))
-    everywhere = {item for texts in by_arm.values() for item in texts}
+    for arrangement, text in texts:
+        by_arm[arrangement][text.item] = text
+    common = set.intersection(*map(set, by_arm.values()))
+    everywhere = set[Any]().union(*by_arm.values())
     arms = {
-        arrangement: [texts[item] for item in sorted(common)]
-        for arrangement, texts in sorted(by_arm.items(), key=lambda arm: (arm[0].place, arm[0].size, arm[0].kind))
+        arrangement: [of_items[item] for item in sorted(common)]
+        for arrangement, of_items in sorted(
+            by_arm.items(), key=lambda arm: (arm[0].place, arm[0].size, arm[0].kind)
+        )
     }
     names = (*NAMES, *sorted({key for rows in arms.values() for row in rows for key in row.scores}))
     means = {arrangement: mean_scores(rows, names) for arrangement, rows in arms.items()}
@@ -230,7 +220,12 @@ def experiments_sheet(experiments: Sequence[Experiment]) -> Sheet:
         return Sheet((Note(text, is_empty=True), Fragment("annotation/_experiments_start.html")))
     of_places = [experiment for experiment in experiments if experiment.name == POSITION]
     sizes = sorted({experiment.size for experiment in of_places if experiment.n})
-    charts = [chart for size in sizes for chart in _place_charts(of_places, size)]
+    charts = []
+    for size in sizes:
+        shown = [experiment for experiment in of_places if experiment.n and experiment.size == size]
+        charts.append(place_chart(shown, size))
+        if any(is_rating(name) for experiment in shown for name in experiment.names):
+            charts.append(place_chart(shown, size, are_ratings=True))
     about = (
         "Means over the sources that a system summarized under all arrangements, with 95 % intervals over "
         "sources. By chance: the same summaries with the references of other sources. Relative to all documents: "
@@ -283,13 +278,6 @@ def _series(experiments: Sequence[Experiment], name: str, title: str) -> Iterato
     yield from _scores(name, title, chosen, [Drawing(chart, table=f"{name}-scores") for chart in charts])
 
 
-def _place_charts(experiments: Sequence[Experiment], size: int) -> Iterator[Chart]:
-    shown = [experiment for experiment in experiments if experiment.n and experiment.size == size]
-    yield place_chart(shown, size)
-    if any(is_rating(name) for experiment in shown for name in experiment.names):
-        yield place_chart(shown, size, are_ratings=True)
-
-
 def _scores(
     key: str, title: str, experiments: Sequence[Experiment], drawings: Sequence[Drawing]
 ) -> Iterator[Section]:
@@ -297,14 +285,14 @@ def _scores(
         return
     names = list(dict.fromkeys(name for experiment in experiments for name in experiment.names))
     measures = (
-        Measure("size", _("Documents"), Unit.COUNT),
+        Measure("size", "Documents", Unit.COUNT),
         *(Measure(name, score_title(name), has_badge=False, is_extra=is_detail(name)) for name in names),
         *([Measure("relative", "Relative to all documents", Unit.SHARE)] if key == INFILLING else ()),
         Measure("n", "Sources", Unit.COUNT),
         Measure("n_left_out", "Not under all arrangements yet", Unit.COUNT),
     )
     rows = [row for experiment in experiments for row in _arms(experiment)]
-    columns = (Name("system", _("System"), is_filter=True), Name("arrangement", "Documents shown"))
+    columns = (Name("system", "System", is_filter=True), Name("arrangement", "Documents shown"))
     table = Table(f"{key}-scores", title, columns, measures, tuple(rows))
     yield Section(key, title, (*drawings, table))
 
@@ -319,7 +307,7 @@ def _arms(experiment: Experiment) -> Iterator[SheetRow]:
 
 def arm_name(arrangement: Arrangement) -> str:
     if arrangement.tokens is not None:
-        return "until %(n)s tokens" % {"n": f"{arrangement.tokens:,}"}
+        return f"until {arrangement.tokens:,} tokens"
     between = {
         FIRST: f"first {arrangement.place}",
         ALL: f"all {arrangement.size}",
@@ -349,18 +337,17 @@ def place_chart(rows: Sequence[Experiment], size: int, *, are_ratings: bool = Fa
     words = Words(
         name=f"ratings-by-place-{size}" if are_ratings else f"places-{size}",
         title=(
-            "Do ratings depend on the place of the relevant document, of %(n)d?"
+            f"Do ratings depend on the place of the relevant document, of {size}?"
             if are_ratings
-            else "Does the position of the relevant document among %(n)d matter?"
-        )
-        % {"n": size},
+            else f"Does the position of the relevant document among {size} matter?"
+        ),
         subtitle="Bands: 95 % intervals."
         if are_ratings
         else "Dashed: the same summaries with references of other sources. Bands: 95 % intervals.",
         value="mean rating, 1 to 5" if are_ratings else "mean F1",
         x="place of the relevant document",
         digits=2 if are_ratings else 3,
-        columns={"panel": _("System"), "series": "Whose scores"},
+        columns={"panel": "System", "series": "Whose scores"},
     )
     layout = Lines(
         x_domain=(0.8, size + 0.2),
@@ -412,7 +399,7 @@ def _series_chart(rows: Sequence[Experiment], name: str, measures: Sequence[str]
         value="mean score",
         x="tokens shown" if of_tokens else "documents shown, from the first",
         digits=2,
-        columns={"panel": "Score", "series": _("System")},
+        columns={"panel": "Score", "series": "System"},
     )
     names = {point.x: point.place for point in points}
     layout = Lines(
@@ -438,7 +425,7 @@ class ExperimentsPage(ScopePage[Experiments]):
 
     def context(self, figures: Experiments) -> dict[str, Any]:
         crumbs = [
-            (_("Leaderboard"), reverse("annotation:leaderboard")),
+            ("Leaderboard", reverse("annotation:leaderboard")),
             (POSITION_HEADING, reverse("annotation:content-positions")),
         ]
         return {"crumbs": crumbs}

@@ -109,11 +109,9 @@ class ViewForm(forms.Form):
         for name in list(self.errors):
             value = str(self.data[name])
             if name == "judge" and (judge := _judge_named(value)):
-                words = {"judge": judge, "default": self.default_judge}
-                self.said.append("%(judge)s has no verdicts in this selection; %(default)s is shown." % words)
+                self.said.append(f"{judge} has no verdicts in this selection; {self.default_judge} is shown.")
             else:
-                words = {"field": self.fields[name].label, "value": value}
-                self.said.append("%(field)s “%(value)s” is not known; the default is shown." % words)
+                self.said.append(f"{self.fields[name].label} “{value}” is not known; the default is shown.")
             self.data[name] = self.defaults.get(name) or ""  # type: ignore[index]
             del self.errors[name]
 

@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 from django.db.models import QuerySet
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from annotation.coverage.collect import coverage_table
 from annotation.coverage.systems import differences_of, human_worth, mean_worth
 from annotation.models import CoverageLabel
 from annotation.results.judges import MEAN
+from annotation.studies.amounts import in_figures
 from annotation.writing.results import SessionResult
 from benchmarks.models import Haystack, Judge, Subtopic, Verdict
 from benchmarks.results.sheet import Drawing, Measure, Name, Row, Section, Table, Unit
@@ -199,7 +198,7 @@ def section(rows: Sequence[tuple[tuple[str, str], Times, str]], *, name: str) ->
     table = Table(
         KEY,
         "Time to the score of each system",
-        (Name("system", _("System")), Name("documents", _("Documents"), is_filter=True)),
+        (Name("system", "System"), Name("documents", "Documents", is_filter=True)),
         (*measures, Measure("n", "Sessions", Unit.COUNT), Measure("n_writers", "Writers", Unit.COUNT)),
         tuple(Row(names, _values(times), url=url) for names, times, url in rows),
         about=f"Mean active minutes below the level, of at most {first[0].limit:g} (the area under the curve), "
@@ -221,7 +220,7 @@ def _values(times: Times) -> dict[str, Any]:
 def survival_chart(times: Times, *, name: str, url: str = "") -> Chart:
     """Kaplan and Meier's curves of one system, a dot where a session ended below; a click leads to `url`."""
     limit, n = times[0].limit, times[0].mean.n_items
-    sessions = ngettext("%(n)d session", "%(n)d sessions", n) % {"n": n}
+    sessions = in_figures(n, "session", "sessions")
     words = Words(
         name="survival",
         title=f"How long do people take to the score of {name}?",

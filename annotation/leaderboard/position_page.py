@@ -13,8 +13,6 @@ from urllib.parse import quote
 
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from annotation.leaderboard.board import Look, View, behind_scores
 from annotation.leaderboard.experiments import HEADING as EXPERIMENTS_HEADING
@@ -164,18 +162,19 @@ def orders_table(rows: Iterable[OrderRow]) -> Table:
         SheetRow((row.system,), {**row.stats, **row.differences, "p": row.p, "n_summaries": row.n_summaries})
         for row in rows
     )
-    return Table("sensitivity", "Sensitivity to position", (Name("system", _("System")),), measures, shown)
+    return Table("sensitivity", "Sensitivity to position", (Name("system", "System"),), measures, shown)
 
 
 def about_orders(table: Table, judge: str) -> tuple[Note, ...]:
     about = (
-        "The joint score, from 0 to 100 by judge %(judge)s, of systems that read the full context in more than "
-        "one order, on the subtopics that all orders of a system have. Top is the published order %(top)s, with "
-        "the documents of the subtopic first; Bottom is %(bottom)s, with them last; Random is %(random)s. Beside "
-        "figures: 95 %% intervals over subtopics, of differences on the same ones. Sensitivity is the larger "
+        f"The joint score, from 0 to 100 by judge {judge}, of systems that read the full context in more than one "
+        "order, on the subtopics that all orders of a system have. Top is the published order "
+        f"{ORDERS['top']}, with the documents of the subtopic first; Bottom is {ORDERS['bottom']}, with them "
+        f"last; Random is {ORDERS['random']}. Beside figures: 95 % intervals over subtopics, of differences on "
+        "the same ones. Sensitivity is the larger "
         "distance of Top and Bottom from Random: above 0 by chance alone, so it has no interval; p is how often "
         "it is as large when the orders are permuted within subtopics."
-    ) % {"judge": judge, **ORDERS}
+    )
     return (Note(about), *few_clusters(table))
 
 
@@ -187,7 +186,7 @@ def orders_sheet(rows: Iterable[OrderRow], judge: str) -> Sheet:
 
 
 RANDOM_MEANS = "mean; 95 % range for the same number of random texts"
-NAMES = (Name("system", gettext_lazy("System")), Name("retriever", gettext_lazy("Documents"), is_filter=True))
+NAMES = (Name("system", "System"), Name("retriever", "Documents", is_filter=True))
 TEXTS = Measure("n", "Texts", Unit.COUNT)
 
 
@@ -404,7 +403,7 @@ def _chart(content: Content, rows: Sequence[Row], people: Row | None, part: str,
         value=value,
         x="place in the documents shown (%)",
         text=title,
-        columns={"panel": _("System"), "series": "Whose content"},
+        columns={"panel": "System", "series": "Whose content"},
     )
     colours = [
         ("texts", colour_of(0)),
@@ -458,7 +457,7 @@ class PositionPage(ScopePage[PositionRows]):
 
     def context(self, figures: PositionRows) -> dict[str, Any]:
         return {
-            "crumbs": [(_("Leaderboard"), reverse("annotation:leaderboard"))],
+            "crumbs": [("Leaderboard", reverse("annotation:leaderboard"))],
             "links": [(EXPERIMENTS_HEADING, reverse("annotation:position-experiments"))],
         }
 

@@ -7,9 +7,6 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
-
 from annotation.leaderboard.answer import (
     AS_PAPER,
     ONE_EACH,
@@ -27,6 +24,7 @@ from annotation.leaderboard.board import PEOPLE, Block, Board, Line, View
 from annotation.leaderboard.forms import TITLES
 from annotation.leaderboard.people import section
 from annotation.leaderboard.ratings import is_detail, models_of, title_of
+from annotation.studies.amounts import in_figures
 from benchmarks.leaderboard.board import of_the_makers
 from benchmarks.models import Subtopic
 from benchmarks.results.judged import Judged
@@ -120,7 +118,7 @@ def rows_table(layout: Layout) -> Table:
     return Table(
         ROWS,
         "All rows",
-        (Name("system", _("System")), Name("documents", _("Documents"), is_filter=True)),
+        (Name("system", "System"), Name("documents", "Documents", is_filter=True)),
         tuple(measures),
         rows,
         about=_other_average(board),
@@ -163,7 +161,7 @@ def _measures(layout: Layout) -> Iterator[Measure]:
         yield _score(name, TITLES[name])
     how = "people's mean over summaries, narrowed by the judge (PPI++)"
     yield _score(LABELLED, "Coverage, labels and judge", how)
-    yield Measure(WORDS, _("Words"), Unit.POINTS, TITLES[WORDS])
+    yield Measure(WORDS, "Words", Unit.POINTS, TITLES[WORDS])
     yield _score("joint_to_people", "− people", "joint minus people's, paired", is_signed=True)
     for name in sorted({name for line in layout.board.lines for name in line.ratings}):
         yield Measure(name, title_of(name), Unit.RATING, is_extra=is_detail(name), has_badge=False)
@@ -253,8 +251,7 @@ def _marks(line: Line, makers: Collection[str]) -> tuple[Mark, ...]:
         title = "a model of this family made a haystack of this selection, and may favour it"
         marks.append(Mark("family of the generator", title, warns=True))
     if line.writers is not None:
-        n = line.writers.n_sessions
-        marks.append(Mark(ngettext("%(n)d session", "%(n)d sessions", n) % {"n": n}))
+        marks.append(Mark(in_figures(line.writers.n_sessions, "session", "sessions")))
     if line.row.n_missing:
         title = "insights without a usable verdict, which are in no figure"
         marks.append(Mark(f"{line.row.n_missing} unusable", title, warns=True))
@@ -277,13 +274,13 @@ def block_titles(board: Board) -> list[str]:
     titles: list[str] = []
     for block in board.blocks:
         haystacks = sorted({of[pk] for pk in block.lines[0].row.subtopics if pk in of})
-        words = {"n": block.n_subtopics, "all": board.n_subtopics, "haystacks": ", ".join(haystacks)}
+        title = f"{board.n_subtopics} subtopics: {', '.join(haystacks)}"
         if block.n_subtopics == board.n_subtopics:
-            title = "All %(n)d subtopics: %(haystacks)s" % words
+            title = f"All {title}"
         else:
-            title = "%(n)d of %(all)d subtopics: %(haystacks)s. Ranked by themselves." % words
+            title = f"{block.n_subtopics} of {title}. Ranked by themselves."
         if block.people is not None and block.systems and board.people not in block.lines:
-            title += " " + f"People on them: {points(block.people)}."
+            title += f" People on them: {points(block.people)}."
         titles.append(title)
     seen: Counter[str] = Counter()
     numbered = []
@@ -309,9 +306,7 @@ def matrix(layout: Layout, name: str) -> Table:
     about = ""
     if len(board.blocks) > 1:
         about = "These rows have different subtopics: compare them in the table."
-    return Table(
-        f"matrix-{name}", TITLES[name], (Name("system", _("System")),), measures, tuple(rows), about=about
-    )
+    return Table(f"matrix-{name}", TITLES[name], (Name("system", "System"),), measures, tuple(rows), about=about)
 
 
 def _matrix_row(layout: Layout, system: str, name: str, best: float) -> Row:
@@ -370,7 +365,7 @@ def board_chart(
     "intervals of the best of a system, grey ones run from its lowest score to its best. Ringed: "
     f"statistically tied with the best. {_band(board.people, block, names)}Judge: {judge}."),
         value="joint score, 0 to 100",
-        columns={"series": _("System"), "group": _("Documents")},
+        columns={"series": "System", "group": "Documents"},
     )  # fmt: skip
     return Chart(words, points, Dots(domain=(0.0, 100.0), colours=colours, band=people))
 
@@ -378,8 +373,7 @@ def board_chart(
 def _band(line: Line | None, block: Block, names: Mapping[str, str]) -> str:
     if line is None or line.writers is None or block.people is None:
         return ""
-    documents = {"documents": names[line.entry.retriever]}
+    people = f"Band: people ({names[line.entry.retriever]})"
     if not line.row.subtopics <= block.lines[0].row.subtopics:
-        return "Band: people (%(documents)s) on these subtopics. " % documents
-    numbers = {"n": line.writers.n_sessions, "writers": line.writers.n_writers}
-    return "Band: people (%(documents)s), sessions: %(n)d, writers: %(writers)d. " % (documents | numbers)
+        return f"{people} on these subtopics. "
+    return f"{people}, sessions: {line.writers.n_sessions}, writers: {line.writers.n_writers}. "

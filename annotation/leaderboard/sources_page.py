@@ -10,7 +10,6 @@ from typing import Any
 
 from django import forms
 from django.urls import reverse
-from django.utils.translation import gettext as _
 
 from annotation.leaderboard.forms import score_title
 from annotation.leaderboard.ratings import beside_systems, is_detail, models_of
@@ -127,9 +126,9 @@ def _names(who: Who, words: dict[str, str], *more: str) -> tuple[str, ...]:
 
 def _columns(*more: Name) -> tuple[Name, ...]:
     return (
-        Name("system", _("System"), is_filter=True),
+        Name("system", "System", is_filter=True),
         Name("method", "Method", is_filter=True),
-        Name("documents", _("Documents"), is_filter=True),
+        Name("documents", "Documents", is_filter=True),
         *more,
     )
 
@@ -197,7 +196,7 @@ def _chart(view: SourceView, rows: dict[Who, dict[str, SourceRow]], columns: Seq
         subtitle=f"{score_title(name)}, {dataset_title(of)}. Lines are 95 % intervals over sources.",
         value=score_title(name),
         digits=1 if factor == 100 else 2,
-        columns={"series": _("System")},
+        columns={"series": "System"},
     )
     least, most = min([0.0, *ends]), max([0.0, *ends]) or 1.0
     return Chart(words, points, Dots(domain=(least, 1.1 * most)))
@@ -210,7 +209,7 @@ def _series(who: Who, rows: dict[Who, dict[str, SourceRow]]) -> str:
 
 
 def _all_rows(figures: SourceFigures, words: dict[str, str]) -> Table:
-    lengths = {N_SENTENCES: "Sentences", N_WORDS: _("Words")}
+    lengths = {N_SENTENCES: "Sentences", N_WORDS: "Words"}
     measures = (
         *(
             Measure(
@@ -244,7 +243,7 @@ def _differences(view: SourceView, words: dict[str, str]) -> Iterator[Table | No
         return
     difference = Measure("difference", score_title(name), unit_of(name), is_signed=True, has_badge=False)
     columns = (
-        Name("first", _("System"), is_filter=True),
+        Name("first", "System", is_filter=True),
         Name("second", "minus", is_filter=True),
         Name("dataset", "Dataset", is_filter=True),
     )
@@ -402,7 +401,7 @@ class SourcesPage(FigurePage[SourceFigures]):
             ("Samples of sources", reverse("benchmarks:samples")),
             ("Position of content", f"{position}?dataset={corpus}" if corpus else position),
         ]
-        return {"crumbs": [(_("Leaderboard"), reverse("annotation:leaderboard"))], "links": links}
+        return {"crumbs": [("Leaderboard", reverse("annotation:leaderboard"))], "links": links}
 
     def sheet(self, figures: SourceFigures) -> Sheet:
         return replace(source_sheet(self.form.view(figures)), judged=Judged(others=models_of(figures.measures)))

@@ -13,7 +13,6 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.text import slugify
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_safe
 
 from annotation.leaderboard.answer import Layout
@@ -238,7 +237,7 @@ def _notes(board: Board) -> list[str]:
 
 def origin_of(view: View, *, version: str = "", computed_at: datetime | None = None) -> Origin:
     """The subject of a board, as captions say it."""
-    return Origin(board_name(view), _("Leaderboard"), str(view.judge), _chosen(view), version, computed_at)
+    return Origin(board_name(view), "Leaderboard", str(view.judge), _chosen(view), version, computed_at)
 
 
 def board_name(view: View) -> str:
@@ -267,7 +266,7 @@ def leaderboard(request: HtmxHttpRequest) -> HttpResponse:
     board = shown.figures if shown else None
     if shown is not None and board is None:
         template = "annotation/leaderboard.html"
-        return waiting_page(request, shown, {}, heading=_("Leaderboard"), template=template, region="board")
+        return waiting_page(request, shown, {}, heading="Leaderboard", template=template, region="board")
     formats = {"csv": "CSV", "json": "JSON", "latex": "LaTeX", "markdown": "Markdown"}
     context: dict[str, Any] = {"form": form, "view": view, "shown": shown, "board": board, "formats": formats}
     context |= {"downloads_template": "annotation/_leaderboard_files.html", "publishes": True}

@@ -20,7 +20,7 @@ from django.urls import reverse
 from annotation.adjudication.deciding import Deciding, Dispute, Option, Place, Queue, Row, Said, Words
 from annotation.adjudication.decisions import DecisionRefused, Decisions
 from annotation.coverage.collect import coverage_table, gold_of
-from annotation.coverage.look import Answer, RowFilter, RowPosition, positions, views
+from annotation.coverage.page import Answer, RowFilter, RowPosition, positions, views
 from annotation.labelling.summaries import labellable
 from annotation.linking import files
 from annotation.linking.annotated import haystacks_of

@@ -10,8 +10,6 @@ from typing import Any
 from django.http import QueryDict
 from django.urls import reverse
 from django.utils.text import capfirst
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from annotation.kinds import Headline
 from annotation.models import Study
@@ -23,6 +21,7 @@ from annotation.results.reports import Report, ReportRefused, find_study
 from annotation.results.spending import Answers
 from annotation.results.study import OfStudy
 from annotation.results.study_results import StudyResults
+from annotation.studies.amounts import in_figures
 from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.models import SummaryRating
 from benchmarks.models.querysets import counted_judges
@@ -77,8 +76,7 @@ class RatingResults(StudyResults[OfStudy, Results]):
             percent=Stat.undefined("ratings have a share of equal ones for each aspect; see the results"),
             corrected=_mean(figures).people.stats[ALPHA],
             coefficient="Krippendorff α of the mean rating",
-            counted=ngettext("%(n)d summary", "%(n)d summaries", figures.report.n_rated)
-            % {"n": figures.report.n_rated},
+            counted=in_figures(figures.report.n_rated, "summary", "summaries"),
         )
 
     def plannable(self, study: Study) -> Sequence[Plannable]:
@@ -214,24 +212,14 @@ def _aspects(results: Results) -> Table:
 
 
 def _notes(results: Results) -> Iterable[Note]:
-    n, every = results.report.n_rated, len(results.items)
-    rated = ngettext(
-        "%(n)d of %(all)d summaries rated in full; people: %(people)d, judges: %(judges)d.",
-        "%(n)d of %(all)d summaries rated in full; people: %(people)d, judges: %(judges)d.",
-        n,
-    ) % {"n": n, "all": every, "people": len(results.people), "judges": len(results.judges)}
-    how = "Each figure of two raters is averaged over people. Intervals (95 %) resample subtopics."
-    yield Note(f"{rated} {how}")
+    yield Note(
+        f"{results.report.n_rated} of {len(results.items)} summaries rated in full; "
+        f"people: {len(results.people)}, judges: {len(results.judges)}. Each figure of two "
+        "raters is averaged over people. Intervals (95 %) resample subtopics."
+    )
     for name, n_invalid in results.n_invalid.items():
         if n_invalid:
-            yield Note(
-                ngettext(
-                    "%(n)d rating of %(judge)s could not be used.",
-                    "%(n)d ratings of %(judge)s could not be used.",
-                    n_invalid,
-                )
-                % {"n": n_invalid, "judge": name}
-            )
+            yield Note(f"{in_figures(n_invalid, 'rating', 'ratings')} of {name} could not be used.")
     if results.report.n_rated and not results.judges:
         yield Note("No judge has rated these summaries yet.")
 
@@ -282,7 +270,7 @@ def _rated_by(side: SystemRows, key: str, means: tuple[Measure, ...], words: Map
     """Systems as people or one judge rate them: like with like, every two of them, and as they were rated."""
     rater = "people" if side.rater == PEOPLE else side.rater
     signed = tuple(replace(item, is_signed=True) for item in means)
-    system, summaries = (Name("system", _("System")),), Measure("n", "Summaries", Unit.COUNT)
+    system, summaries = (Name("system", "System"),), Measure("n", "Summaries", Unit.COUNT)
 
     def rows(of: str) -> tuple[Row, ...]:
         return tuple(
@@ -300,7 +288,7 @@ def _rated_by(side: SystemRows, key: str, means: tuple[Measure, ...], words: Map
         yield Table(
             f"{key}-differences",
             f"Differences between systems: {rater}",
-            (Name("first", _("First")), Name("second", "minus")),
+            (Name("first", "First"), Name("second", "minus")),
             (*signed, Measure("n_common", "Subtopics in common", Unit.COUNT)),
             tuple(
                 Row((words[item.first], words[item.second]), {**item.stats, "n_common": item.n_common})
@@ -324,14 +312,14 @@ def _differing(results: Results, words: Mapping[str, str]) -> tuple[Table | Note
     if not differing:
         return (Note("No disagreements of two points or more so far."),)
     names = (
-        Name("summary", _("Summary")),
-        Name("system", _("System"), is_filter=True),
+        Name("summary", "Summary"),
+        Name("system", "System", is_filter=True),
         Name("aspect", "Aspect", is_filter=True),
     )
     measures = (
         Measure("spread", "Points apart", Unit.COUNT),
-        Measure("people", _("People"), Unit.TEXT),
-        Measure("judges", _("Judges"), Unit.TEXT),
+        Measure("people", "People", Unit.TEXT),
+        Measure("judges", "Judges", Unit.TEXT),
     )
     title = f"Disagreements of two points or more: {len(differing)}"
     rows = tuple(

@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from django.utils.translation import gettext as _
-
 from annotation.results.charts import MEASURES
 from annotation.results.judges import COMPARED, Consistency, Difference, JudgeReport, JudgeRow
 from annotation.results.sections import RowLinks
@@ -155,7 +153,7 @@ def judge_table(
     invalid = Measure("invalid", "Invalid", Unit.COUNT)
     return Table(
         key,
-        _("Judges"),
+        "Judges",
         (Name("judge", "Judge"),),
         (*measures, COUNTED, invalid, cost),
         (*_people_rows(report), *(_judge_row(row, links) for row in report.rows)),
@@ -217,7 +215,7 @@ def _confusion(row: JudgeRow, key: str, links: RowLinks | None) -> Table:
     return Table(
         key,
         row.name,
-        (Name("label", _("People")),),
+        (Name("label", "People"),),
         (*(Measure(label, label, Unit.COUNT) for label in labels), Measure("all", "all", Unit.COUNT)),
         tuple(
             Row(
@@ -254,7 +252,7 @@ def _differences(report: JudgeReport, prefix: str) -> list[Part]:
         Table(
             f"{prefix}differences",
             "Differences between judges and people, on the same items",
-            (Name("first", _("First")), Name("second", "minus")),
+            (Name("first", "First"), Name("second", "minus")),
             tuple(Measure(name, titles[name], is_signed=True) for name in names),
             tuple(row(difference) for difference in report.all_differences),
             about=(
@@ -275,7 +273,7 @@ def _consistency(rows: Sequence[Consistency], prefix: str) -> Table:
         (
             Measure("repeats", "Times asked", Unit.COUNT),
             COUNTED,
-            Measure("percent", _("Agreement"), Unit.SHARE),
+            Measure("percent", "Agreement", Unit.SHARE),
             Measure("randolph", "Randolph κ"),
         ),
         tuple(

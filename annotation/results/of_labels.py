@@ -11,8 +11,6 @@ import numpy as np
 from django.db.models import Count, Max, Q, Sum
 from django.http import QueryDict
 from django.utils.text import capfirst
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from annotation.kinds import Headline, Text, kind_named
 from annotation.models import LabelTask, Study
@@ -28,6 +26,7 @@ from annotation.results.sections import notable, people_look, people_parts, ques
 from annotation.results.study import OfStudy, study_or_gone
 from annotation.results.study_results import StudyResults
 from annotation.results.table import LabelTable
+from annotation.studies.amounts import in_figures
 from annotation.studies.members import names_of
 from annotation.studies.overview import Speed, people_of
 from benchmarks.models import Judge, ModelPrice
@@ -101,9 +100,9 @@ def sheet(figures: LabelFigures, titles: Mapping[str, Text]) -> Sheet:
             (Section(f"{question.key}-beside", _title(question, titles), _beside(f"{question.key}-", report)),)
             for question, report in reports
         )
-    pages = [Section("people", _("People"), people, is_page=True)]
+    pages = [Section("people", "People", people, is_page=True)]
     if judges:
-        pages.append(Section("judges", _("Judges"), tuple(chain.from_iterable(judges)), is_page=True))
+        pages.append(Section("judges", "Judges", tuple(chain.from_iterable(judges)), is_page=True))
     return Sheet(tuple(pages))
 
 
@@ -112,14 +111,10 @@ def _title(question: QuestionFigures, titles: Mapping[str, Text]) -> str:
 
 
 def _counted(people: Agreement) -> str:
-    n = len(people.people)
-    return ngettext(
-        "%(items)d items labelled by %(n)d person, %(shared)d of them by two or more. Intervals (95 %%) resample "
-        "%(unit)s.",
-        "%(items)d items labelled by %(n)d people, %(shared)d of them by two or more. Intervals (95 %%) resample "
-        "%(unit)s.",
-        n,
-    ) % {"items": people.n_items, "n": n, "shared": people.n_pairable, "unit": people.cluster_unit}
+    return (
+        f"{people.n_items} items labelled by {in_figures(len(people.people), 'person', 'people')}, "
+        f"{people.n_pairable} of them by two or more. Intervals (95 %) resample {people.cluster_unit}."
+    )
 
 
 def _beside(prefix: str, report: JudgeReport) -> tuple[Part, ...]:
@@ -171,7 +166,7 @@ def _workers(figures: LabelFigures) -> Table:
         (
             Measure("done", "Tasks done", Unit.COUNT),
             Measure("median", "Median, s", Unit.SECONDS, "active time of a task; half of them took less"),
-            Measure("per_hour", "Tasks an hour", Unit.COUNT, _("of active time")),
+            Measure("per_hour", "Tasks an hour", Unit.COUNT, "of active time"),
             Measure("fast", "Under 5 s", Unit.SHARE, "share of tasks that took less active time"),
         ),
         tuple(row(worker) for worker in figures.workers),

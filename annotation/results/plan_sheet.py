@@ -8,8 +8,6 @@ from typing import Any
 
 from django.http import QueryDict
 from django.utils.text import capfirst
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from annotation.kinds import Tab, kind_named
 from annotation.models import Study
@@ -17,6 +15,7 @@ from annotation.results.planning import PLAN, Plan, Plannable, Planned, Target, 
 from annotation.results.spending import Spent
 from annotation.results.study import OfStudy
 from annotation.results.study_results import StudyResults
+from annotation.studies.amounts import in_figures
 from benchmarks.results.judged import Judged
 from benchmarks.results.sheet import (
     Cell,
@@ -90,9 +89,8 @@ def next_step(plan: Plan) -> str:
     if ahead:
         return _enough(ahead[0], planned.headline, plan.work)
     half = planned.headline.factor * planned.designs[0].width.expected / 2
-    return "%(figure)s is known to ± %(half)s: more labels are hardly needed." % {
-        "figure": planned.headline.title, "half": _half(float(f"{half:.2g}"), planned.headline)
-    }  # fmt: skip
+    width = _half(float(f"{half:.2g}"), planned.headline)
+    return f"{planned.headline.title} is known to ± {width}: more labels are hardly needed."
 
 
 def _costs(spent: Sequence[Spent]) -> Section:
@@ -153,12 +151,12 @@ def _cost_row(spent: Spent) -> Row:
 
 
 def _so_far(work: Work) -> str:
-    people = ngettext("%(n)d person", "%(n)d people", work.n_people) % {"n": work.n_people}
-    tasks = ngettext("%(n)d task", "%(n)d tasks", work.n_done) % {"n": work.n_done}
-    words = {"people": people, "tasks": tasks, "minutes": f"{work.ms_each / 60_000:.1f}", "rate": work.rate,
-             "currency": work.currency}  # fmt: skip
-    return ("So far %(people)s did %(tasks)s, %(minutes)s minutes each on average, at %(rate)s %(currency)s an "
-             "hour. Hours and costs are what comes on top, at the same pace and overlap.") % words  # fmt: skip
+    people = in_figures(work.n_people, "person", "people")
+    tasks = in_figures(work.n_done, "task", "tasks")
+    return (
+        f"So far {people} did {tasks}, {work.ms_each / 60_000:.1f} minutes each on average, at {work.rate} "
+        f"{work.currency} an hour. Hours and costs are what comes on top, at the same pace and overlap."
+    )
 
 
 def _section(planned: Planned, work: Work) -> Section:
@@ -181,41 +179,32 @@ def _about(headline: Plannable) -> str:
     known = headline.variances
     if known is None:
         return ""
-    unit = {"n": known.n_items, "unit": headline.unit}
+    from_ = f"From {known.n_items} {headline.unit}."
     if known.people is None:
-        return ("From %(n)d %(unit)s. There are fewer than five people, so intervals are about these people, and "
-                 "only more %(unit)s narrow them.") % unit  # fmt: skip
-    return ("From %(n)d %(unit)s. People are a sample too: a width that comes from their differences does not "
-             "fall with more %(unit)s.") % unit  # fmt: skip
+        few = "There are fewer than five people, so intervals are about these people, and only more"
+        return f"{from_} {few} {headline.unit} narrow them."
+    sample = "People are a sample too: a width that comes from their differences does not fall with more"
+    return f"{from_} {sample} {headline.unit}."
 
 
 def _enough(target: Target, headline: Plannable, work: Work) -> str:
     """Labels that bring a figure to a round half width."""
-    known = headline.variances
-    named = {
-        "figure": headline.title,
-        "half": _half(target.half * headline.factor, headline),
-        "unit": headline.unit,
-    }
+    known, figure, unit = headline.variances, headline.title, headline.unit
+    half = _half(target.half * headline.factor, headline)
     if known is None or target.n_items is None or target.hours is None:
-        return (
-            "No number of %(unit)s brings %(figure)s to ± %(half)s with these people: more people are needed."
-            % named
-        )
+        return f"No number of {unit} brings {figure} to ± {half} with these people: more people are needed."
     if target.n_items <= known.n_items:
-        return capfirst(
-            "%(figure)s: ± %(half)s is reached, %(n)d %(unit)s would do." % {**named, "n": target.n_items}
-        )
+        return capfirst(f"{figure}: ± {half} is reached, {target.n_items} {unit} would do.")
     n = target.n_items - known.n_items
-    more = {"n": n, "hours": f"{target.hours:.1f}", "cost": f"{target.cost:.0f}", "currency": work.currency,
-            "tasks": round(n * work.per_cluster), "people": work.n_people}  # fmt: skip
-    return ("%(n)d more %(unit)s, about %(tasks)d tasks of %(people)d people, bring %(figure)s to ± %(half)s "
-             "(%(hours)s hours, %(cost)s %(currency)s).") % {**named, **more}  # fmt: skip
+    return (
+        f"{n} more {unit}, about {round(n * work.per_cluster)} tasks of {work.n_people} people, bring {figure} to "
+        f"± {half} ({target.hours:.1f} hours, {target.cost:.0f} {work.currency})."
+    )
 
 
 def _half(value: float, headline: Plannable) -> str:
     """Half a width in words, with its unit where it has one."""
-    return "%(value)s points" % {"value": f"{value:g}"} if headline.is_points else f"{value:g}"
+    return f"{value:g} points" if headline.is_points else f"{value:g}"
 
 
 def _table(planned: Planned, work: Work) -> Table:
@@ -248,7 +237,7 @@ def _table(planned: Planned, work: Work) -> Table:
             Measure("half", "± (half the 95 % interval)", unit, "expected; below it the range of 80 in 100"),
             Measure("half_low", "±, from", unit, is_extra=True),
             Measure("half_high", "±, to", unit, is_extra=True),
-            Measure("n_people", _("People"), Unit.COUNT, is_extra=True),
+            Measure("n_people", "People", Unit.COUNT, is_extra=True),
             Measure("n_items", planned.headline.unit, Unit.COUNT, is_extra=True),
             Measure("hours", "Hours more", Unit.POINTS),
             Measure("cost", f"{work.currency} more", Unit.MONEY),
@@ -264,7 +253,7 @@ def _chart(planned: Planned, work: Work) -> Chart:
     by_people: dict[int, list[Any]] = {}
     for design in planned.designs:
         by_people.setdefault(design.width.n_people, []).append(design)
-    names = {n: ngettext("%(n)d person", "%(n)d people", n) % {"n": n} for n in by_people}
+    names = {n: in_figures(n, "person", "people") for n in by_people}
     words = Words(
         name=f"plan-{planned.headline.key}",
         title=f"How narrow does it get? {capfirst(planned.headline.title)}",

@@ -7,11 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from django.http import QueryDict
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from annotation.results.charts import of_pairs
 from annotation.results.people import Agreement
+from annotation.studies.amounts import in_figures
 from benchmarks.results.sheet import (
     COUNTED,
     Card,
@@ -130,7 +129,7 @@ def questions_look(
     measures = (
         replace(COUNTED, how="items with two labels or more"),
         Measure("randolph", "Randolph κ"),
-        Measure("percent", _("Agreement"), Unit.SHARE),
+        Measure("percent", "Agreement", Unit.SHARE),
         Measure("alpha_ordinal", "α ordinal"),
     )
     table = Table("questions", "By question", (Name("question", "Question"),), measures, rows, is_of_people=True)
@@ -183,11 +182,11 @@ def people_parts(people: Agreement, *, prefix: str = "") -> tuple[Part, ...]:
 
 def _reading(people: Agreement) -> tuple[str, ...]:
     n = len(people.people)
-    these = ngettext(
-        "%(n)d annotator: the figures describe this person only.",
-        "%(n)d annotators: the figures describe these annotators, not people in general.",
+    these = in_figures(
         n,
-    ) % {"n": n}
+        "annotator: the figures describe this person only.",
+        "annotators: the figures describe these annotators, not people in general.",
+    )
     return (these,) if n < FEW_PEOPLE else ()
 
 
@@ -200,12 +199,12 @@ def _tables(people: Agreement, prefix: str, links: RowLinks | None) -> tuple[Tab
 
 def cards(people: Agreement) -> tuple[Card, ...]:
     """The figures of people among themselves, the headline ones first."""
-    stats, q, share = people.cards, {"q": people.q}, Unit.SHARE
-    chance = "above a chance of 1 / %(q)d, the number of allowed labels" % q
+    stats, share = people.cards, Unit.SHARE
+    chance = f"above a chance of 1 / {people.q}, the number of allowed labels"
     shown = [
-        Card("randolph", "Randolph's κ (q = %(q)d)" % q, stats["randolph"], about=chance),
+        Card("randolph", f"Randolph's κ (q = {people.q})", stats["randolph"], about=chance),
         Card(
-            "percent", _("Agreement"), stats["percent"], share,
+            "percent", "Agreement", stats["percent"], share,
             "share of agreeing pairs of labels, item by item; chance not removed",
         ),
         Card(
@@ -271,7 +270,7 @@ def _labels(people: Agreement, prefix: str, links: RowLinks | None) -> Table:
         f"{prefix}labels",
         "Labels",
         (Name("label", "Label"),),
-        (Measure("agreement", _("Agreement"), Unit.SHARE), Measure("given", "Given", Unit.SHARE)),
+        (Measure("agreement", "Agreement", Unit.SHARE), Measure("given", "Given", Unit.SHARE)),
         rows,
         is_of_people=True,
         about=(
@@ -288,7 +287,7 @@ def _without(people: Agreement, prefix: str) -> Table:
         (Name("without", "Without"),),
         (
             Measure("randolph", "Randolph κ"),
-            Measure("percent", _("Agreement"), Unit.SHARE),
+            Measure("percent", "Agreement", Unit.SHARE),
             Measure("alpha_ordinal", "α ordinal"),
         ),
         tuple(stat_row(name, stats=stats) for name, stats in people.without.items()),
@@ -300,7 +299,7 @@ def _without(people: Agreement, prefix: str) -> Table:
 def _pairs(people: Agreement, prefix: str) -> Table:
     measures = [
         COUNTED,
-        Measure("percent", _("Agreement"), Unit.SHARE),
+        Measure("percent", "Agreement", Unit.SHARE),
         Measure("randolph", "Randolph κ"),
         Measure("cohen", "Cohen κ"),
         Measure("pearson", "Pearson"),

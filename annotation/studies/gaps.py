@@ -9,11 +9,11 @@ from functools import cached_property
 from typing import Any, Protocol
 
 from django.db.models import Count, Exists, Max, OuterRef
-from django.utils.translation import ngettext
 
 from annotation.kinds import kind_named
 from annotation.models import Annotator, Assignment, LabelItem, Membership, Recruitment, Study
 from annotation.studies import consent
+from annotation.studies.amounts import in_figures
 from annotation.studies.dealing import Pair
 
 
@@ -307,10 +307,6 @@ class LabelGaps:
                 reasons.append(Reason("All else has as many people as planned."))
             return reasons
         if cap is not None and all(len(items.rows) > cap for items in left):
-            text = ngettext(
-                "The recruitment link gives %(n)d task at most, and whatever is left is larger.",
-                "The recruitment link gives %(n)d tasks at most, and whatever is left is larger.",
-                cap,
-            )
-            return [Reason(text % {"n": cap})]
+            tasks = in_figures(cap, "task", "tasks")
+            return [Reason(f"The recruitment link gives {tasks} at most, and whatever is left is larger.")]
         return []

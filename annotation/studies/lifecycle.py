@@ -10,11 +10,11 @@ from typing import Any, Required, TypedDict, Unpack
 
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
-from django.utils.translation import ngettext
 
 from annotation.models import Annotator, Recruitment, Study
 from annotation.states import StudyState
 from annotation.studies import consent
+from annotation.studies.amounts import in_figures
 from annotation.studies.dealing import stable_seed
 from annotation.studies.guidelines import current_guideline, publish_guideline
 from annotation.studies.kind import ARCHIVED, Frozen, NotReady, plan_of, work_of
@@ -143,12 +143,13 @@ def restore_study(*, study: Study, by: Any, now: datetime) -> Study:
 def deletion_problems(study: Study) -> list[str]:
     """Why a study cannot be deleted: work that its kind keeps, or people who came by a link and are to be paid."""
     n_joined = Recruitment.objects.filter(link__study=study).count()
-    joined = ngettext(
-        "%(n)d participant joined by a link. The payment list cannot be deleted; archive the study instead.",
-        "%(n)d participants joined by a link. The payment list cannot be deleted; archive the study instead.",
-        n_joined,
-    ) % {"n": n_joined}
-    return [*work_of(study).deletion_problems(study), *([joined] if n_joined else [])]
+    problems = [*work_of(study).deletion_problems(study)]
+    if n_joined:
+        joined = in_figures(n_joined, "participant", "participants")
+        problems.append(
+            f"{joined} joined by a link. The payment list cannot be deleted; archive the study instead."
+        )
+    return problems
 
 
 @transaction.atomic

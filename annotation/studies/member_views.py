@@ -9,11 +9,11 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
-from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
 from annotation.models import Membership, Study
 from annotation.studies import members
+from annotation.studies.amounts import in_figures
 from annotation.studies.forms import PeopleForm, ReasonForm
 from annotation.studies.kind import (
     ARCHIVED,
@@ -109,8 +109,8 @@ def annotator_remove(request: HtmxHttpRequest, uid: uuid.UUID, annotator: uuid.U
 def _take_back(request: HttpRequest, study: Study) -> HttpResponse:
     """Free the tasks of people who cannot work; the page then says what is missing."""
     n = members.release_absent(study=study, by=request.user, now=timezone.now())
-    text = ngettext("%(n)d task was taken back.", "%(n)d tasks were taken back.", n)
-    (messages.success if n else messages.info)(request, text % {"n": n})
+    text = in_figures(n, "task was taken back.", "tasks were taken back.")
+    (messages.success if n else messages.info)(request, text)
     return redirect("annotation:study-annotators", uid=study.uid)
 
 
@@ -144,14 +144,14 @@ def _do(request: HttpRequest, work: Work, study: Study, *, action: str, people: 
         dealt = work.deal(rebalance=rebalance, **how)
         n = n_added = dealt.n_new
         if dealt.n_set_aside:
-            told = ngettext(
-                "%(n)d trial example is an item of the study now, so new tries leave it out.",
-                "%(n)d trial examples are items of the study now, so new tries leave them out.",
+            told = in_figures(
                 dealt.n_set_aside,
+                "trial example is an item of the study now, so new tries leave it out.",
+                "trial examples are items of the study now, so new tries leave them out.",
             )
-            messages.warning(request, told % {"n": dealt.n_set_aside})
-        text = ngettext("%(n)d task was assigned.", "%(n)d tasks were assigned.", n) % {"n": n}
+            messages.warning(request, told)
+        text = in_figures(n, "task was assigned.", "tasks were assigned.")
     else:
-        text = ngettext("%(n)d person added.", "%(n)d people added.", n_added) % {"n": n_added}
+        text = in_figures(n_added, "person added.", "people added.")
     (messages.success if n_added else messages.warning)(request, text)
     return True

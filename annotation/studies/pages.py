@@ -14,7 +14,6 @@ from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_filters import ChoiceFilter, FilterSet
@@ -22,6 +21,7 @@ from django_filters import ChoiceFilter, FilterSet
 from annotation import kinds
 from annotation.models import ConsentText, Guideline, LabelItem, Study, WritingPlan
 from annotation.studies import consent, guidelines, lifecycle
+from annotation.studies.amounts import in_figures
 from annotation.studies.estimates import without_stale
 from annotation.studies.forms import SEEN, BodyForm, initial_from, is_overtaken, name_for
 from annotation.studies.kind import (
@@ -225,8 +225,7 @@ def _sources_named(request: HttpRequest) -> list[Haystack]:
 def _say_set_up(request: HttpRequest, study: Study) -> None:
     """Say how many tasks a new study has, and of how many people, or that it has none; its page says why not."""
     tasks = [*study.label_tasks.values_list("annotator"), *study.assignments.live().values_list("annotator")]
-    n, people, work = len(tasks), len(set(tasks)), work_of(study)
-    gaps = gaps_of(study)
+    work, gaps = work_of(study), gaps_of(study)
     if not tasks and blocked_in(study, gaps, request.user):
         messages.warning(request, "The study is set up, but nobody could be given a task. The reasons are below.")
     elif not tasks:
@@ -234,13 +233,10 @@ def _say_set_up(request: HttpRequest, study: Study) -> None:
     else:
         short = work.short_of(study, gaps)
         say = messages.warning if short else messages.success
-        whose = ngettext("to %(n)d person", "to %(n)d people", people) % {"n": people}
-        text = ngettext(
-            "The study is set up: %(n)d task is assigned, %(whose)s. Check it, then open it.",
-            "The study is set up: %(n)d tasks are assigned, %(whose)s. Check it, then open it.",
-            n,
-        )
-        say(request, " ".join(filter(None, [text % {"n": n, "whose": whose}, short])))
+        are_assigned = in_figures(len(tasks), "task is assigned", "tasks are assigned")
+        people = in_figures(len(set(tasks)), "person", "people")
+        text = f"The study is set up: {are_assigned}, to {people}. Check it, then open it."
+        say(request, " ".join(filter(None, [text, short])))
 
 
 def warn_if_short(request: HttpRequest, study: Study) -> None:

@@ -16,10 +16,9 @@ from django.db.models.functions import TruncDate
 from django.urls import reverse
 from django.utils.formats import date_format
 from django.utils.timezone import localdate
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from annotation.models import Assignment, LabelTask, Study
+from annotation.studies.amounts import in_figures
 from annotation.studies.gaps import rows_of
 from annotation.studies.kind import Work
 from benchmarks.scoring.sums import t_quantile
@@ -72,7 +71,7 @@ def people_chart(people: Sequence[Worker], pace: Pace) -> Chart:
         together: Counter[date] = Counter()
         for other in others:
             together.update(other.by_day)
-        name = ngettext("%(n)d other", "%(n)d others", len(others)) % {"n": len(others)}
+        name = in_figures(len(others), "other", "others")
         shown.append(Worker(name, "", together))
     days = _days(pace)
     points = [
@@ -96,7 +95,7 @@ def left_chart(pace: Pace, *, is_open: bool) -> Chart:
     """Tasks that are left at the end of each day, and of the days to come at the pace of the last ones."""
     to_come = ahead(pace) if is_open else []
     days = _days(pace)
-    left, expected = _("left"), "expected"
+    left, expected = "left", "expected"
     n_left = [pace.n_open + sum(n for done_on, n in pace.by_day.items() if done_on > day) for day in days]
     points = [
         Point(series=left, x=_x(day, pace), place=_name(day), value=n) for day, n in zip(days, n_left, strict=True)
@@ -217,11 +216,8 @@ class Pace:
 
     @property
     def basis(self) -> str:
-        return ngettext(
-            "at %(pace).1f tasks a day, the pace of today",
-            "at %(pace).1f tasks a day, the pace of the last %(n)d days",
-            self.n_days,
-        ) % {"pace": self.per_day or 0, "n": self.n_days}
+        since = "today" if self.n_days == 1 else f"the last {self.n_days} days"
+        return f"at {self.per_day or 0:.1f} tasks a day, the pace of {since}"
 
 
 @dataclass(frozen=True, slots=True)

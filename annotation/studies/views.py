@@ -11,7 +11,6 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase, Qu
 from django.shortcuts import redirect, render
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.models import Study
@@ -104,7 +103,7 @@ def _settings(request: HtmxHttpRequest, study: Study) -> HttpResponse:
         except (Frozen, NotReady) as problem:
             form.add_error(None, str(problem))
         else:
-            messages.success(request, _("Saved."))
+            messages.success(request, "Saved.")
             return redirect("annotation:study-settings", uid=study.uid)
     return form_page(request, work, form, study=study, seen=seen)
 

@@ -8,8 +8,6 @@ from typing import Any
 import numpy as np
 from django.db.models import F, Q
 from django.http import QueryDict
-from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
 
 from annotation.kinds import Headline
 from annotation.models import Study
@@ -19,6 +17,7 @@ from annotation.results.reports import Report, find_study
 from annotation.results.spending import Answers
 from annotation.results.study import OfStudy
 from annotation.results.study_results import StudyResults
+from annotation.studies.amounts import in_figures
 from annotation.validation.results import REASONS, VALIDATION, Results, as_json, ratings_of, results_of
 from benchmarks.models import PointVerdict
 from benchmarks.models.querysets import counted_judges
@@ -70,7 +69,7 @@ class ValidationResults(StudyResults[OfStudy, Results]):
     def headline(self, figures: Results) -> Headline:
         ceiling, n_people = figures.evaluation.ceiling, len(figures.evaluation.people)
         n = figures.n_answered
-        counted = ngettext("%(n)d key point beside a response", "%(n)d key points beside responses", n) % {"n": n}
+        counted = in_figures(n, "key point beside a response", "key points beside responses")
         return Headline(n, n_people, 1, ceiling["percent"], ceiling["randolph"], counted=counted)
 
     def plannable(self, study: Study) -> Sequence[Plannable]:
@@ -229,7 +228,7 @@ def _against(evaluation: Evaluation) -> Table:
 def _pairs(evaluation: Evaluation) -> Table:
     measures = (
         COUNTED,
-        Measure("percent", _("Agreement"), Unit.SHARE),
+        Measure("percent", "Agreement", Unit.SHARE),
         Measure("cohen", "Cohen κ"),
         Measure("randolph", "Randolph κ"),
     )
@@ -258,7 +257,7 @@ def _confusions(evaluation: Evaluation) -> tuple[Table, ...]:
 
 
 def _parts(results: Results) -> Iterable[Table]:
-    titles = {"category": "Category", "domain": "Domain", "system": _("System")}
+    titles = {"category": "Category", "domain": "Domain", "system": "System"}
     divisions: list[tuple[str, str, Mapping[str, Stat]]] = [("verdict", "Verdict", results.evaluation.by_answer)]
     divisions += [(part, titles[part], stats) for part, stats in results.parts.items() if len(stats) > 1]
     for part, title, stats in divisions:
@@ -305,15 +304,15 @@ def _disputed(results: Results) -> tuple[Table | Note]:
     if not results.disputed:
         return (Note("So far all answers agree with the judge."),)
     names = (
-        Name("point", _("Point")),
+        Name("point", "Point"),
         Name("system", "Response by", is_filter=True),
         Name("category", "Category", is_filter=True),
         Name("domain", "Domain", is_filter=True),
         Name("verdict", "Judge", is_filter=True),
     )
-    measures = (Measure("people", _("People"), Unit.TEXT), Measure("differing", "Differ", Unit.COUNT))
+    measures = (Measure("people", "People", Unit.TEXT), Measure("differing", "Differ", Unit.COUNT))
     n = len(results.disputed)
-    title = ngettext("%(n)d verdict", "%(n)d verdicts", n) % {"n": n}
+    title = in_figures(n, "verdict", "verdicts")
     rows = []
     for item in results.disputed:
         parts = (item.parts[part] for part in ("system", "category", "domain"))

@@ -215,10 +215,10 @@ def sheet(result: AutoDS | None) -> Sheet:
     """All that a page or a file shows of the scores."""
     if result is None:
         nothing = (
-            "No scores: %(reason)s, so there is nothing to filter by. Import them with the questions (autods of a "
-            "key point, from 0 to 1), or get them from a model: manage.py score_key_points JUDGE"
+            f"No scores: {NO_SCORES}, so there is nothing to filter by. Import them with the questions (autods of "
+            "a key point, from 0 to 1), or get them from a model: manage.py score_key_points JUDGE"
         )
-        return Sheet((Note(nothing % {"reason": NO_SCORES}, is_empty=True),))
+        return Sheet((Note(nothing, is_empty=True),))
     about = (
         "The score is how strongly a model prefers yes to no when asked whether a key point is key. A "
         f"threshold excludes key points below it; those without a score stay. {result.n_scored} of "
@@ -230,10 +230,10 @@ def sheet(result: AutoDS | None) -> Sheet:
 
 def _rates_table(result: AutoDS) -> Table:
     about = (
-        "At a threshold of %(threshold)s. Retention: scored points that pass. False positive rate: points not key "
-        "that pass. False discovery rate: points that pass and are not key. False omission rate: points filtered "
-        "out that are key. Intervals resample questions."
-    ) % {"threshold": f"{result.threshold:g}"}
+        f"At a threshold of {result.threshold:g}. Retention: scored points that pass. False positive rate: points "
+        "not key that pass. False discovery rate: points that pass and are not key. False omission rate: points "
+        "filtered out that are key. Intervals resample questions."
+    )
     rows = [
         Row(
             (row.person.name,),

@@ -410,8 +410,7 @@ def _notes(sets: Sets) -> Iterator[Note]:
         "looks better than it is. Report the held-out half."
     )
     if sets.flattered is not None:
-        best = "The best pair on the whole group would show %(value)s."
-        warning += " " + best % {"value": f"{sets.flattered.value:.3f}"}
+        warning += f" The best pair on the whole group would show {sets.flattered.value:.3f}."
     yield Note(warning, warns=True)
     if ranking.too_many:
         yield Note(f"Only the first {len(ranking.people)} annotators are compared.", warns=True)

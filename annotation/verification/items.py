@@ -206,8 +206,8 @@ def lacking(n: int) -> str:
         return "No question with key points is here yet: import a question set, or make one by synthesis."
     if n_found >= n:
         return ""
-    numbers = {"found": number_format(n_found, force_grouping=True), "n": number_format(n, force_grouping=True)}
-    return "Only %(found)s of %(n)s key points are here: all are taken." % numbers
+    n_here, n_all = (number_format(number, force_grouping=True) for number in (n_found, n))
+    return f"Only {n_here} of {n_all} key points are here: all are taken."
 
 
 def choice_of(study: Study) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from django.urls import reverse
 from django.utils.formats import number_format
 from django.utils.text import Truncator
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext, ngettext_lazy
+from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from annotation.adjudication.decisions import PAGE
 from annotation.kinds import KEY_POINTS, Tab, Words, register, results_tab
@@ -37,7 +37,7 @@ from annotation.models import (
 )
 from annotation.pane import Pane
 from annotation.studies import overview as parts
-from annotation.studies.amounts import percent, went
+from annotation.studies.amounts import in_figures, percent, went
 from annotation.studies.forms import TrialSettingsForm
 from annotation.studies.guidelines import wording
 from annotation.studies.kind import NotPossible, Recipe
@@ -131,9 +131,7 @@ def checks_in_order(study: Study) -> dict[int, list[bool]]:
 
 def page_of(study: Study, now: datetime) -> parts.OverviewPage:
     overview, plan = overview_of(study), study.verification_plan
-    checks = ngettext("and %(n)d attention check", "and %(n)d attention checks", overview.n_gold) % {
-        "n": overview.n_gold
-    }
+    checks = f"and {in_figures(overview.n_gold, 'attention check', 'attention checks')}"
     return parts.OverviewPage(
         cards=[
             parts.Card(

@@ -12,7 +12,6 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import redirect
 from django.urls import path
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST, require_safe
 
 from annotation.labelling.machines import MachineRun, MachineRunForm
@@ -55,9 +54,7 @@ class ChoiceForm(forms.Form):
         widget=forms.NumberInput(attrs={"step": "any"}),
     )
     selection_seed = forms.IntegerField(required=False, min_value=0, widget=forms.HiddenInput)
-    note = forms.CharField(
-        label=_("Why"), required=False, max_length=2000, widget=forms.Textarea(attrs={"rows": 2})
-    )
+    note = forms.CharField(label="Why", required=False, max_length=2000, widget=forms.Textarea(attrs={"rows": 2}))
 
     def __init__(self, *args: Any, people: Sequence[tuple[str, str]], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -224,7 +221,7 @@ class PointRunForm(MachineRunForm):
     """Which model gives which answers on the key points of a study."""
 
     task = forms.ChoiceField(
-        label=_("Task"),
+        label="Task",
         choices=[
             (JudgeRun.Task.VERIFICATION, "both judgments: in the documents? a key point?"),
             (JudgeRun.Task.AUTODS, "AutoDS: how far the model prefers yes to no"),

@@ -19,7 +19,6 @@ from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
 
 from annotation.adjudication.deciding import Deciding, Dispute, Option, Place, Queue, Row, Said, Words
@@ -171,7 +170,7 @@ class PointDeciding(Deciding):
     """Whether a key point is found in the documents and, if so, whether it is one."""
 
     decisions = DECISIONS
-    item = gettext_lazy("Key point")
+    item = "Key point"
     strength = "Disagreement, keep"
     about = (
         "Here only annotators chosen for the dataset count, which uses decisions if its rule is “as adjudicated”."

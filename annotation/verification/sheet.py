@@ -9,8 +9,6 @@ from typing import Any
 from django import forms
 from django.http import HttpRequest, QueryDict
 from django.urls import reverse
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
 
 from annotation.kinds import Headline
 from annotation.models import Study
@@ -21,6 +19,7 @@ from annotation.results.reports import ReportRefused, people_called, refuse_filt
 from annotation.results.sections import counts_of, notable, people_parts, questions_look
 from annotation.results.spending import Answers
 from annotation.results.study_results import StudyResults
+from annotation.studies.amounts import in_figures
 from annotation.verification.labels import (
     ALL,
     CONTROL,
@@ -85,7 +84,7 @@ class KeyPointResults(StudyResults[Look, KeyPointFigures]):
         percent=0.707,
         q=3,
     )
-    heading = gettext_lazy("Agreement")
+    heading = "Agreement"
     here = "agreement"
     form_template = "results/_form.html"
     downloads_template = "annotation/_points_downloads.html"
@@ -153,19 +152,14 @@ class KeyPointResults(StudyResults[Look, KeyPointFigures]):
         """How many key points were judged, and how far people agree on which are kept."""
         people = {task.task: task.people for task in figures.tasks}.get(Task.KEEP)
         cards = people.cards if people else {}
-        n = figures.n_items
-        counted = (
-            ngettext("%(n)d key point of the control group", "%(n)d key points of the control group", n)
-            if figures.scope == CONTROL
-            else ngettext("%(n)d key point", "%(n)d key points", n)
-        )
+        of = " of the control group" if figures.scope == CONTROL else ""
         return Headline(
-            n,
+            figures.n_items,
             len(figures.people),
             None,
             cards.get("percent"),
             cards.get("randolph"),
-            counted=counted % {"n": n},
+            counted=in_figures(figures.n_items, "key point", "key points") + of,
             notable=notable(people) if people else (),
         )
 
@@ -212,14 +206,10 @@ def titles() -> dict[Task, str]:
 
 
 def _provenance(figures: KeyPointFigures) -> str:
-    points = ngettext("%(n)d key point", "%(n)d key points", figures.n_items) % {"n": figures.n_items}
-    questions = ngettext("%(n)d question", "%(n)d questions", figures.n_questions) % {"n": figures.n_questions}
-    words = (
-        "Control group: %(points)s of %(questions)s, which are resampled for the 95 %% intervals."
-        if figures.scope == CONTROL
-        else "All items: %(points)s of %(questions)s, which are resampled for the 95 %% intervals."
-    )
-    return words % {"points": points, "questions": questions}
+    points = in_figures(figures.n_items, "key point", "key points")
+    questions = in_figures(figures.n_questions, "question", "questions")
+    which = "Control group" if figures.scope == CONTROL else "All items"
+    return f"{which}: {points} of {questions}, which are resampled for the 95 % intervals."
 
 
 def _chosen_on(study: Study) -> Iterator[Note]:
@@ -229,10 +219,10 @@ def _chosen_on(study: Study) -> Iterator[Note]:
         return
     seed = version.selection_seed
     words = (
-        "People were also chosen on these items: version %(n)d of the dataset took one half of them (seed "
-        "%(seed)d), so that figures of its annotators are too high here."
+        f"People were also chosen on these items: version {version.number} of the dataset took one half of them "
+        f"(seed {seed}), so that figures of its annotators are too high here."
     )
-    yield Note(words % {"n": version.number, "seed": seed}, warns=True)
+    yield Note(words, warns=True)
     yield Note(
         "The half held out", url=f"{reverse('annotation:verification-choosing', args=[study.uid])}?seed={seed}"
     )
@@ -284,9 +274,7 @@ def task_section(agreement: TaskAgreement) -> Section:
         Task.KEEP: "Derived: keep is yes and agree, everything else is drop.",
     }[agreement.task]
     n = agreement.people.n_pairable
-    answered = ngettext(
-        "%(n)d key point has two or more answers.", "%(n)d key points have two or more answers.", n
-    ) % {"n": n}
+    answered = in_figures(n, "key point has two or more answers.", "key points have two or more answers.")
     return Section(
         f"task-{agreement.task}",
         titles()[agreement.task],
@@ -329,7 +317,7 @@ def _groups(rows: Sequence[GroupRow], key: str, title: str) -> Table:
         key,
         title,
         (Name("name", title),),
-        (COUNTED, Measure("percent", _("Agreement"), Unit.SHARE), Measure("randolph", "Randolph κ")),
+        (COUNTED, Measure("percent", "Agreement", Unit.SHARE), Measure("randolph", "Randolph κ")),
         tuple(
             Row((row.name,), {"n": row.percent.n_items, "percent": row.percent, "randolph": row.randolph})
             for row in rows
@@ -341,10 +329,7 @@ def _groups(rows: Sequence[GroupRow], key: str, title: str) -> Table:
 
 def _persons(persons: Sequence[PersonRow], key: str) -> Table:
     labels = [label for label, _n, _share in persons[0].shares] if persons else []
-    about = (
-        "Median active seconds per key point; fast means under %(seconds)d s, which is a reason to look, "
-        "not proof."
-    )
+    fast = f"fast means under {FAST_S} s, which is a reason to look, not proof."
     return Table(
         key,
         "Answers and speed of each annotator",
@@ -357,7 +342,7 @@ def _persons(persons: Sequence[PersonRow], key: str) -> Table:
             Measure("n_timed", "Timed", Unit.COUNT, "answers whose active time is known"),
         ),
         tuple(_person(row) for row in persons),
-        about=about % {"seconds": FAST_S},
+        about=f"Median active seconds per key point; {fast}",
         is_folded=True,
     )
 

@@ -185,22 +185,20 @@ def _across(systems: Mapping[str, Level], curve: Curve) -> Iterator[Point]:
 
 def _caption(report: StudyReport) -> str:
     of = f"n = {report.n_counted} sessions of {report.n_annotators} writers"
-    parts = [
-        f"{of}; thin lines are single sessions."
-        if report.n_counted <= MOST_LINES
-        else f"{of}, too many to draw each."
-    ]
+    how = "; thin lines are single sessions." if report.n_counted <= MOST_LINES else ", too many to draw each."
+    parts = [of + how]
     if report.n_running and report.with_running:
-        is_single = report.n_running == 1
-        goes_on = (
-            "is still running and counts up to its last mark"
-            if is_single
-            else "are still running and count up to their last marks"
+        parts.append(
+            in_figures(
+                report.n_running,
+                "of them is still running and counts up to its last mark.",
+                "of them are still running and count up to their last marks.",
+            )
         )
-        parts.append(f"{report.n_running} of them {goes_on}.")
     elif report.n_running:
-        running = in_figures(report.n_running, "running session is", "running sessions are")
-        parts.append(f"{running} excluded.")
+        parts.append(
+            in_figures(report.n_running, "running session is excluded.", "running sessions are excluded.")
+        )
     if report.with_late:
         parts.append(f"{in_figures(report.n_late, 'session ends', 'sessions end')} with an accepted late text.")
     if report.as_typed:
@@ -383,8 +381,10 @@ def _of_sessions(report: StudyReport) -> Mapping[str, Stat]:
 
 
 def _cards(report: StudyReport) -> Iterator[Card]:
-    n = "1 session" if report.n_counted == 1 else f"{report.n_counted} sessions"
-    about = "1 writer" if report.n_annotators == 1 else f"{report.n_annotators} writers"
+    n, about = (
+        in_figures(report.n_counted, "session", "sessions"),
+        in_figures(report.n_annotators, "writer", "writers"),
+    )
     for name, stat in _of_sessions(report).items():
         if name in {"joint", "coverage", "citation"}:
             yield Card(name, capfirst(name), stat.scaled(100), Unit.POINTS, about, of=n)

@@ -260,9 +260,8 @@ class StudyForm(NewStudyForm, PlanForm):
         )
         missing = [subtopic.name for subtopic in subtopics if subtopic.pk not in ranked]
         if missing:
-            names = {"retriever": names_of([retriever])[retriever], "names": ", ".join(missing)}
-            text = "%(retriever)s has no ranking for: %(names)s." % names
-            self.add_error("retriever", text)
+            called = names_of([retriever])[retriever]
+            self.add_error("retriever", f"{called} has no ranking for: {', '.join(missing)}.")
 
     def chosen_subtopics(self) -> list[Subtopic]:
         """Single subtopics and those of whole haystacks, in order."""

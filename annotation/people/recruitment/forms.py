@@ -8,7 +8,6 @@ from typing import Any
 from django import forms
 from django.core.exceptions import ValidationError
 from django.core.validators import URLValidator
-from django.utils.translation import ngettext
 
 from annotation.models import RecruitmentLink
 from annotation.models.recruitment import NAME
@@ -199,12 +198,9 @@ class LinkForm(FoldedForm):
             if odd:
                 self.add_error(
                     "allowed_ids",
-                    ngettext(
-                        "%(n)d is no id of this form: %(first)s",
-                        "%(n)d are no ids of this form, as %(first)s",
-                        len(odd),
-                    )
-                    % {"n": len(odd), "first": odd[0][:40]},
+                    f"1 is no id of this form: {odd[0][:40]}"
+                    if len(odd) == 1
+                    else f"{len(odd)} are no ids of this form, as {odd[0][:40]}",
                 )
         return data
 

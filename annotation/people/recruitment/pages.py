@@ -16,7 +16,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.models import Recruitment, RecruitmentLink, Study
@@ -32,7 +32,7 @@ from annotation.people.recruitment.outcomes import (
     state_of,
 )
 from annotation.states import RecruitmentOutcome
-from annotation.studies.amounts import pay
+from annotation.studies.amounts import in_figures, pay
 from annotation.studies.kind import has_plan
 from annotation.studies.scope import study_of
 from benchmarks.web.downloads import csv_download, download
@@ -288,7 +288,7 @@ def recruitment_people(request: HtmxHttpRequest, uid: uuid.UUID, link: uuid.UUID
         panel_ids = idle if request.POST.get("idle") else request.POST.getlist("place")
         n = outcomes.free(link=row, panel_ids=panel_ids, by=request.user, now=now)
         if n:
-            messages.success(request, ngettext("%(n)d place is free.", "%(n)d places are free.", n) % {"n": n})
+            messages.success(request, in_figures(n, "place is free.", "places are free."))
         else:
             messages.info(request, "No place was freed: choose people who are at work.")
         return redirect("annotation:recruitment-people", uid=uid, link=link)
