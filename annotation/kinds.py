@@ -16,7 +16,6 @@ from typing import Any, NamedTuple, TypeVar
 
 from django.db.models import Q
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy
 
 from annotation.states import LabelTaskState
 from benchmarks.personal import Held
@@ -138,15 +137,15 @@ class Worked(NamedTuple):
 
 PARTS: dict[str, Text] = {
     "overview": "Overview",
-    "people": gettext_lazy("People"),
-    "work": gettext_lazy("Work"),
+    "people": "People",
+    "work": "Work",
     "results": "Results",
-    "data": gettext_lazy("Data"),
+    "data": "Data",
     "settings": "Settings",
 }
 """The parts that the pages of a study of any kind are in, in their order."""
 DATA = (
-    Tab("files", gettext_lazy("Files"), "annotation:study-archive", "data"),
+    Tab("files", "Files", "annotation:study-archive", "data"),
     Tab("report-card", "Report card", "annotation:study-report-card", "data"),
 )
 

@@ -229,6 +229,9 @@ class LabelWork(TaskPage, Work):
     def waiting(self, studies: Mapping[int, Study]) -> list[Waiting]:
         return self.deciding.decisions.waiting(studies) if self.deciding else []
 
+    def short_in_words(self, n: int) -> str:
+        return f"{in_figures(n, *self.grouped)} {'has' if n == 1 else 'have'} fewer people than planned."
+
     def every_in_words(self, study: Study, n_for_all: int, *, is_done: bool) -> str:
         """The items that so many people have each, after those, n, that all people have."""
         return f"Every {self.grouped[0]}"

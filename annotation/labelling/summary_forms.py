@@ -10,7 +10,6 @@ from typing import Any
 from django import forms
 from django.db.models import QuerySet
 from django.urls import reverse
-from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from annotation.kinds import SUMMARIES
 from annotation.labelling import summaries
@@ -258,11 +257,8 @@ class OfSummaries(LabelWork):
 
     judged = SUMMARIES
     settings_form = TrialSettingsForm
-    short = ngettext_lazy(
-        "%(n)d summary has fewer people than planned.", "%(n)d summaries have fewer people than planned.", "n"
-    )
     about_rows = ("item__summary__subtopic", "item__summary__system")
-    about_label = gettext_lazy("Summary")
+    about_label = "Summary"
     grouped = ("summary", "summaries")
     plan: type[Any]
     create_study: Callable[..., Study]

@@ -66,7 +66,7 @@ class Linking(OfSummaries):
     )
     guidelines = wording(__file__)
     tabs = (
-        results_tab("agreement", gettext_lazy("Agreement"), "annotation:study-figures"),
+        results_tab("agreement", "Agreement", "annotation:study-figures"),
         results_tab("disagreements", "Disagreements", PAGE),
         approvals.TAB,
     )

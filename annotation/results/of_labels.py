@@ -223,22 +223,11 @@ class Question:
 class LabelResults(StudyResults[OfStudy, LabelFigures]):
     """The results of a kind whose answers are labels.
 
-    Either `labels` gives a table for each question, by name, and `facts` all that these depend on; or `questions`
-    say in which fields the labels are, by name. `titles` are the names of questions on pages.
+    `questions` say in which fields the labels are, by name; `titles` are the names of questions on pages.
     """
 
-    def __init__(
-        self,
-        *,
-        labels: Callable[[Study], Mapping[str, LabelTable]] | None = None,
-        facts: Callable[[Study], object] | None = None,
-        questions: Mapping[str, Question] | None = None,
-        titles: Mapping[str, Text] | None = None,
-    ) -> None:
-        if (labels is None) == (questions is None) or (labels is None) != (facts is None):
-            raise TypeError("Results of labels take labels with facts, or questions.")
-        self._labels, self._facts = labels, facts
-        self.questions, self.titles = questions or {}, titles or {}
+    def __init__(self, *, questions: Mapping[str, Question], titles: Mapping[str, Text] | None = None) -> None:
+        self.questions, self.titles = questions, titles or {}
 
     @property
     def computation(self) -> Computation[OfStudy, LabelFigures]:  # type: ignore[override]
@@ -246,8 +235,6 @@ class LabelResults(StudyResults[OfStudy, LabelFigures]):
         return LABELS
 
     def labels(self, study: Study) -> Mapping[str, LabelTable]:
-        if self._labels is not None:
-            return self._labels(study)
         return {
             key: frame_of(
                 study,
@@ -263,8 +250,6 @@ class LabelResults(StudyResults[OfStudy, LabelFigures]):
         }
 
     def facts_of(self, study: Study) -> object:
-        if self._facts is not None:
-            return self._facts(study)
         of_people = [
             _model(study, question).objects.filter(study=study).for_figures() for question in self._apart(study)
         ]

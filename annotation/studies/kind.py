@@ -17,9 +17,8 @@ from typing import Any
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse, QueryDict
 from django.urls import reverse
-from django.utils.translation import gettext_lazy
 
-from annotation.kinds import DATA, PARTS, Counted, StudyKind, Tab, Text, kind_named, kinds
+from annotation.kinds import DATA, PARTS, StudyKind, Tab, Text, kind_named, kinds
 from annotation.models import Annotator, Study
 from annotation.studies.estimates import Estimate, Measured
 from annotation.studies.gaps import Blocked, Gaps, Holding, NoGaps, seen_by
@@ -141,7 +140,7 @@ LAST = (
     Tab("settings", "Settings", "annotation:study-settings", "settings", "annotation.change_study"),
     Tab(
         "guidelines",
-        gettext_lazy("Guidelines"),
+        "Guidelines",
         "annotation:study-guidelines-edit",
         "settings",
         "annotation.change_study",
@@ -200,8 +199,6 @@ class Work(StudyKind, ABC):
 
     deals = True
     """Whether every item gets its missing annotators at once; otherwise a researcher assigns tasks."""
-    short: Counted = ""
-    """That n items have fewer people than planned."""
     short_help: Text = ""
     short_page = "annotation:study-annotators"
     """Where the missing people are assigned."""
@@ -303,7 +300,11 @@ class Work(StudyKind, ABC):
         `gaps` are its own, where a page asks them for more than this.
         """
         n = 0 if study.state == Study.State.ARCHIVED else (gaps or gaps_of(study)).n_short()
-        return str(self.short % {"n": n}) if n else ""
+        return self.short_in_words(n) if n else ""
+
+    def short_in_words(self, n: int) -> str:
+        """That n items have fewer people than planned."""
+        return ""
 
     def columns_of_members(self, study: Study) -> Mapping[str, Column]:
         return self.member_columns

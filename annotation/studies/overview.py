@@ -13,7 +13,6 @@ from typing import Any
 
 from django.http import QueryDict
 from django.utils.formats import number_format
-from django.utils.translation import gettext as _
 
 from annotation.kinds import Text
 from annotation.models import LabelItem, LabelTask, Membership, Study
@@ -373,7 +372,7 @@ def progress_columns() -> list[Column]:
             by=lambda row: row.n_done,
         ),
         Column("begun", "Begun", lambda row: row.tasks.get(LabelTask.State.BEGUN, 0)),
-        Column("skipped", _("Skipped"), lambda row: row.tasks.get(LabelTask.State.SKIPPED, 0)),
+        Column("skipped", "Skipped", lambda row: row.tasks.get(LabelTask.State.SKIPPED, 0)),
     ]
 
 
@@ -405,7 +404,7 @@ def work_cards(overview: Any, currency: str) -> list[Card]:
     done = f"{overview.n_done} / {overview.n_tasks}" if overview.n_tasks else "–"
     return [
         Card("Tasks done", done),
-        Card(_("Active time"), duration(overview.active_ms) if overview.active_ms else "–"),
+        Card("Active time", duration(overview.active_ms) if overview.active_ms else "–"),
         Card("Cost so far", money(overview.cost, currency)),
     ]
 

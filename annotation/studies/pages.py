@@ -13,7 +13,6 @@ from django.db.models import Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_filters import ChoiceFilter, FilterSet
@@ -50,12 +49,12 @@ from benchmarks.web.permissions import requires, saw_insights
 
 
 class StudyTable(ListTable):
-    name = Column(_("Name"))
+    name = Column("Name")
     kind = Column("Kind")
-    state = Column(_("State"))
+    state = Column("State")
     annotators = Column("Annotators", "n_annotators", css="num", high_first=True)
     done = Column("Tasks done", "n_done", high_first=True)
-    due = Column(_("Due"), "due_at")
+    due = Column("Due", "due_at")
     made = Column("Created", "created_at", high_first=True)
 
 
@@ -64,7 +63,7 @@ class StudyFilter(FilterSet):  # type: ignore[misc]
 
     q = Search("Name or description", "name", "description")
     kind = ChoiceFilter(label="Kind", choices=kinds.choices)
-    state = ChoiceFilter(label=_("State"), choices=Study.State.choices)
+    state = ChoiceFilter(label="State", choices=Study.State.choices)
     on = ChoiceFilter(label="Haystack or question set", choices=lambda: _material(), method="about")
 
     def about(self, studies: QuerySet[Study], _name: str, material: str) -> QuerySet[Study]:

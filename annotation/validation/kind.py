@@ -197,12 +197,9 @@ class Validation(LabelWork):
     settings_form = TrialSettingsForm
     items_form = PairsForm
     people_template = "annotation/validation_more.html"
-    short = ngettext_lazy(
-        "%(n)d response has fewer people than planned.", "%(n)d responses have fewer people than planned.", "n"
-    )
     about_rows = ("item__response__question", "item__key_point")
     about = staticmethod(about)
-    about_label = gettext_lazy("Point")
+    about_label = "Point"
     grouped = ("response", "responses")
     label_columns = tuple(COLUMNS)
     labels = staticmethod(labels_of)

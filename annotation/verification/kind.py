@@ -17,7 +17,6 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.formats import number_format
 from django.utils.text import Truncator
-from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext_lazy
 
 from annotation.adjudication.decisions import PAGE
@@ -135,7 +134,7 @@ def page_of(study: Study, now: datetime) -> parts.OverviewPage:
     return parts.OverviewPage(
         cards=[
             parts.Card(
-                _("Questions"),
+                "Questions",
                 overview.n_groups,
                 f"{overview.n_shared_groups} for everyone",
             ),
@@ -188,7 +187,7 @@ def _answers(overview: parts.Overview) -> parts.Table:
     in_text, after_yes = "Found in the text", "Key point, after a yes"
     columns = [
         parts.Column("points", "Key points", lambda row: row.n_labels),
-        *parts.share_columns({"yes": _("Yes"), "no": _("No")}, lambda row: row.shares, in_text),
+        *parts.share_columns({"yes": "Yes", "no": "No"}, lambda row: row.shares, in_text),
         *parts.share_columns(
             {"agree": "Agree", "neutral": "Neutral", "disagree": "Disagree"},
             lambda row: parts.shares_of(row.keyness),
@@ -233,7 +232,7 @@ class Verification(LabelWork):
     )
     guidelines = wording(__file__)
     tabs = (
-        results_tab("agreement", gettext_lazy("Agreement"), "annotation:study-figures"),
+        results_tab("agreement", "Agreement", "annotation:study-figures"),
         results_tab("choosing", "Choose annotators", "annotation:verification-choosing"),
         Tab(
             "spot",
@@ -251,12 +250,9 @@ class Verification(LabelWork):
     settings_form = TrialSettingsForm
     items_form = QuestionsForm
     people_template = "annotation/verification_more.html"
-    short = ngettext_lazy(
-        "%(n)d question has fewer people than planned.", "%(n)d questions have fewer people than planned.", "n"
-    )
     about_rows = ("item__question", "item__key_point")
     about = staticmethod(about)
-    about_label = gettext_lazy("Key point")
+    about_label = "Key point"
     grouped = ("question", "questions")
     checks_called = ("attention check", "attention checks")
     label_columns = tuple(LABEL_COLUMNS)

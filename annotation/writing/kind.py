@@ -10,7 +10,6 @@ from django.db import transaction
 from django.db.models import Count, Q, QuerySet
 from django.http import QueryDict
 from django.utils import timezone
-from django.utils.translation import ngettext_lazy
 
 from annotation import clock
 from annotation.kinds import SUMMARIES, Headline, Tab, Worked, register, results_tab
@@ -89,7 +88,6 @@ class Writing(Work):
     archive_plan = SessionsPlan
     hub_task = "summarization"
     deals = False
-    short = ngettext_lazy("%(n)d planned session has no writer.", "%(n)d planned sessions have no writer.", "n")
     short_help = (
         "Where nobody else may write on a subtopic: add annotators, plan fewer sessions, or allow one person to "
         "write on several subtopics of one haystack."
@@ -104,6 +102,9 @@ class Writing(Work):
     waiting = staticmethod(waiting)
     facts = staticmethod(facts)
     latest = staticmethod(small_chart)
+
+    def short_in_words(self, n: int) -> str:
+        return in_figures(n, "planned session has no writer.", "planned sessions have no writer.")
 
     def worked(self, study: Study) -> Worked:
         sessions = Session.objects.filter(assignment__study=study).order_by()

@@ -65,7 +65,7 @@ def test_a_toy_kind_is_set_up_worked_on_copied_and_deleted(ada, ben, as_ben, cle
     renamed = {"name": "Marks", "hourly_rate": "30", "currency": "EUR"}
     assert client.post(url("study-settings", study), renamed).status_code == 302
     people = client.get(url("study-annotators", study)).content.decode()
-    assert "3 summaries are short of people." in people
+    assert "3 items have fewer people than planned." in people
     assert people.count("Add and assign") == 2
     client.post(url("study-annotators", study), {"action": "people", "annotators": [annotator_of(cleo).pk]})
     client.post(url("study-annotators", study), {"action": "items", "summaries": [summaries[3].pk]})

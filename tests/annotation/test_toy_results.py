@@ -201,13 +201,6 @@ def test_before_the_first_answer_the_page_says_so(ada, as_ada, ben) -> None:
     assert CARD.compute(OfStudy(study.pk)).chart is None
 
 
-def test_results_of_labels_need_either_tables_or_questions() -> None:
-    with pytest.raises(TypeError, match="labels with facts, or questions"):
-        LabelResults()
-    with pytest.raises(TypeError, match="labels with facts, or questions"):
-        LabelResults(labels=lambda study: {})
-
-
 def test_an_archive_waits_for_figures_that_a_worker_computes(
     ada, as_ada, ben, cleo, settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

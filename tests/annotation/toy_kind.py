@@ -46,7 +46,6 @@ class Grading(LabelWork):
     plan = LinkingPlan
     new_form = GradingForm
     items_form = SummariesForm
-    short = "%(n)d summaries are short of people."
     answers = LINK
     results = LabelResults(
         questions={

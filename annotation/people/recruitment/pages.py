@@ -16,7 +16,6 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.functional import Promise
-from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from annotation.models import Recruitment, RecruitmentLink, Study
@@ -196,8 +195,8 @@ class PeopleTable(MemoryTable):
     submission = Column("Submission", "submission_id", is_searched=True, orderable=False)
     joined = Column("Joined", "joined_at", high_first=True)
     outcome = Column("Outcome", "label", is_filter=True)
-    done = Column(gettext_lazy("Done"), "progress__n_done", css="num", high_first=True)
-    skipped = Column(gettext_lazy("Skipped"), "progress__n_skipped", css="num", high_first=True)
+    done = Column("Done", "progress__n_done", css="num", high_first=True)
+    skipped = Column("Skipped", "progress__n_skipped", css="num", high_first=True)
     checks = Column("Checks right", "progress__n_checks_right", css="num", high_first=True)
     amount = Column("Amount", css="num", high_first=True)
 

@@ -173,7 +173,6 @@ class PreferenceKind(LabelWork):
     )
     guidelines = "Choose the better one.\n"
     new_title = "New preference study"
-    short = "%(n)d pairs are short of people."
     grouped = ("pair", "pairs")
     plan = PreferencePlan
     new_form = PreferenceForm
