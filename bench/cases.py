@@ -2,23 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import os
-import resource
-import time
 from collections.abc import Sequence
-from io import StringIO
 from itertools import cycle
 from statistics import median
 from typing import Any
 
-from django.core.management import call_command
-from django.utils import timezone
-
-from bench import walk, world
+from bench import walk
 from bench.driver import Case, Figure, Row, percentile
-from bench.site import Member, Site, fake_model
-from benchmarks.engine import versions
+from bench.site import Member, Site
 
 LOCKED = "database is locked"
 PACE_S, FLOOR_S = 0.5, 30
@@ -27,22 +19,6 @@ N_READERS, READ_EVERY_S = 20, 2.0
 """Programs that read, and how often each asks for a page: one that reads all of a study does so for a minute."""
 CROWD = {"saves": ("writers", 0.6, 5.0), "choices": ("linkers", 0.3, 4.0), "pages": ("readers", 0.1, 6.0)}
 """Which part of the people of the case `load` does what, and about how often each does it (seconds)."""
-DELAY_S, AT_A_TIME = 0.2, 32
-HAYSTACK, STUDY = f"--haystack {world.KEY}", f"--study {world.LABELS}"
-COMMANDS = {
-    "import of a haystack": (3, "import_dataset summhay FOLDER/again.json"),
-    "offline judge on all summaries of one": (2.5, f"run_judge lexical-2 {HAYSTACK}"),
-    "TF-IDF on one": (1, f"retrieve {HAYSTACK} --retriever tfidf"),
-    "BM25 on one": (1, f"retrieve {HAYSTACK} --retriever bm25"),
-    "agreement": (5, f"report agreement {STUDY}"),
-    "judges beside people": (10, f"report judges {STUDY}"),
-    "replaceability": (5, f"report replaceability {STUDY}"),
-    "leaderboard with intervals": (20, f"report leaderboard {HAYSTACK} --intervals"),
-    "position of content": (20, f"report context {HAYSTACK}"),
-    "verification dealt and answered": (10, "simulate_labels --study new --dataset demo --error-rate ben=.1"),
-    "archive of a study": (15, f"export_study {STUDY} --out FOLDER/study.zip"),
-}
-"""The most seconds that each may take, and its words."""
 
 
 def saving_figures(kind: str, what: str) -> list[Figure]:
@@ -172,43 +148,6 @@ def pages(site: Site, _prepared: Any) -> Row:
     return {**whole, "errors": len(whole["errors"]), "mib": rows[-1]["mib"]}
 
 
-def commands(site: Site, _prepared: Any) -> Row:
-    """Imports, offline judge, retrievers, figures and files from nothing, each command in a fresh process."""
-    rows = {name: site.call(__name__, "timed", words, str(site.folder)) for name, (_s, words) in COMMANDS.items()}
-    return {**{name: row["s"] for name, row in rows.items()}, "mib": max(row["mib"] for row in rows.values())}
-
-
-def timed(words: str, folder: str) -> Row:
-    """Seconds and most memory of a command in a process that has loaded nothing but Django and models."""
-    world.haystack_file(folder, "again")
-    began = time.perf_counter()
-    call_command(*words.replace("FOLDER", folder).split(), stdout=StringIO(), stderr=StringIO())
-    seconds = time.perf_counter() - began
-    return {"s": seconds, "mib": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**10}
-
-
-def models(site: Site, _prepared: Any) -> Row:
-    """A judge whose server answers in 200 ms: what asking 32 questions at a time gains, verdicts stored."""
-    n_crowd = max(2, site.size.summaries // 4)  # few summaries one question after another, then many at a time
-    jobs = ((1, max(1, n_crowd // 16)), (AT_A_TIME, n_crowd))
-    with fake_model(DELAY_S) as address:
-        alone, crowd = (site.call(__name__, "judge", address, *job, OPENAI_BASE_URLS=address) for job in jobs)
-    return {"crowd": crowd["calls"] / crowd["seconds"], "alone": alone["calls"] / alone["seconds"]}
-
-
-def judge(address: str, concurrency: int, n_summaries: int) -> dict[str, Any]:
-    """Figures that the command reports of a sample of summaries and a judge that shares no answers."""
-    name, printed = f"measured {concurrency}", StringIO()
-    config = {"base_url": address, "model": name}
-    versions.ensure_judge(name=name, kind="openai", config=config, now=timezone.now())
-    words = ("run_judge", name, "--sample", str(n_summaries), "--concurrency", str(concurrency), "--json")
-    call_command(*words, stdout=printed, stderr=StringIO())
-    report: dict[str, Any] = json.loads(printed.getvalue())
-    if report["failed"] or report["invalid"] or not report["calls"]:
-        raise SystemExit(f"not every answer became a verdict: {report}")
-    return report
-
-
 CASES = [
     Case(drafts, "haystack", [
         *saving_figures("", "saves"),
@@ -250,9 +189,4 @@ CASES = [
         Figure("errors", "answers that are no page", "", "≤ 0"),
         Figure("mib", "memory of the process after them", "MiB", "≤ 250"),
     ]),
-    Case(commands, "demo", [
-        *(Figure(name, name, "s", f"≤ {most}") for name, (most, _words) in COMMANDS.items()),
-        Figure("mib", "most memory of one of them", "MiB", "≤ 1024"),
-    ]),
-    Case(models, "haystack", [Figure("crowd", "verdicts, 32 at a time", "/s", "≥ 20 × floor", "alone")]),
 ]  # fmt: skip

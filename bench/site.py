@@ -189,9 +189,8 @@ def fake_model(delay_s: float, *, seed: int | None = None) -> Iterator[str]:
 class Size:
     """How much is measured; targets are for the default.
 
-    So many requests of each of so many clients at once; people who log in at once; summaries that are labelled, of
-    which a model judges a quarter; who work at once in the case `load`, and for how many seconds there and in
-    `programs`.
+    So many requests of each of so many clients at once; people who log in at once; summaries that are labelled;
+    who work at once in the case `load`, and for how many seconds there and in `programs`.
     """
 
     requests: int = 250

@@ -31,7 +31,7 @@ from benchmarks.scoring.ranking import kendall_figure, pearson, rank_stat
 from benchmarks.scoring.ratings import Ratings
 from benchmarks.scoring.stat import Stat, stat_json
 from benchmarks.scoring.summhay import COVERAGES, HALF, Score, worth
-from benchmarks.scoring.sums import DEFAULT, Floats, Resampling, mean_of_defined, shared_draws
+from benchmarks.scoring.sums import DEFAULT, Floats, mean_of_defined, shared_draws
 from benchmarks.system_names import family_of
 
 LENGTHS: Mapping[str, Callable[[SummaryInfo], float | None]] = {
@@ -91,12 +91,8 @@ def _of_judge(
         name: _with_length([(pair, words(info)) for pair, info in zip(pairs, infos, strict=True)])
         for name, words in LENGTHS.items()
     }
-    of_own = (
-        own_family(pairs, of_family, resampling=DEFAULT)
-        if family
-        else Stat.undefined("not a model", method=OWN_FAMILY)
-    )
-    return JudgeBias(name, bias(pairs, resampling=DEFAULT), by_length, len(pairs), family, of_own)
+    of_own = own_family(pairs, of_family) if family else Stat.undefined("not a model", method=OWN_FAMILY)
+    return JudgeBias(name, bias(pairs), by_length, len(pairs), family, of_own)
 
 
 def _with_length(rows: Sequence[tuple[SummaryPair, float | None]]) -> tuple[Stat, Stat]:
@@ -300,22 +296,17 @@ class Corrected:
     by_summarizer: Mapping[str, Correction]
 
 
-def rankings(table: LabelTable, *, reference: str = MEAN, resampling: Resampling = DEFAULT) -> tuple[Ranking, ...]:
+def rankings(table: LabelTable, *, reference: str = MEAN) -> tuple[Ranking, ...]:
     """One for each judge, over the summaries that it and people saw."""
     human = human_worth(table, reference)
     with shared_draws():
         return tuple(
-            _ranking(
-                judge.name,
-                summary_pairs(table, human, table.worth_of_judge(index))[0],
-                table.n_clusters,
-                resampling,
-            )
+            _ranking(judge.name, summary_pairs(table, human, table.worth_of_judge(index))[0], table.n_clusters)
             for index, judge in enumerate(table.judges)
         )
 
 
-def _ranking(name: str, pairs: Sequence[SummaryPair], n_clusters: int, resampling: Resampling) -> Ranking:
+def _ranking(name: str, pairs: Sequence[SummaryPair], n_clusters: int) -> Ranking:
     systems = sorted({pair.summarizer for pair in pairs})
     place = {system: number for number, system in enumerate(systems)}
     width = len(systems)
@@ -335,7 +326,7 @@ def _ranking(name: str, pairs: Sequence[SummaryPair], n_clusters: int, resamplin
         for system, at in place.items()
     }
     figure = kendall_figure("Kendall's tau-b of mean coverage", width)
-    return Ranking(name, rank_stat(figure, sums, resampling=resampling), means)
+    return Ranking(name, rank_stat(figure, sums), means)
 
 
 def judged_summaries(table: LabelTable, filters: Filters) -> Mapping[str, Sequence[JudgedSummary]]:
@@ -373,11 +364,7 @@ def mean_worth(score: Score) -> Avg:
 
 
 def corrected(
-    table: LabelTable,
-    judged: Mapping[str, Sequence[JudgedSummary]],
-    *,
-    reference: str = MEAN,
-    resampling: Resampling = DEFAULT,
+    table: LabelTable, judged: Mapping[str, Sequence[JudgedSummary]], *, reference: str = MEAN
 ) -> tuple[Corrected, ...]:
     """One for each judge; `judged` holds what each judge, by its key, saw on these haystacks, labelled or not."""
     human = human_worth(table, reference)
@@ -394,7 +381,7 @@ def corrected(
                 )
                 for text in judged.get(judge.key, ())
             ]
-            overall, by_system = correct(rows, is_random=table.is_random, resampling=resampling)
+            overall, by_system = correct(rows, is_random=table.is_random)
             by_judge.append(Corrected(judge.name, overall, by_system))
     return tuple(by_judge)
 

@@ -38,7 +38,7 @@ from benchmarks.scoring.retention import (
     rate_parts,
 )
 from benchmarks.scoring.stat import Stat, stat_json
-from benchmarks.scoring.sums import DEFAULT, Floats, Ints, Resampling
+from benchmarks.scoring.sums import Floats, Ints
 from benchmarks.web.charts import HUMAN, Bars, Chart, Colours, Kind, Lines, Point, Words, colour_of
 
 STEPS = tuple(step / 20 for step in range(21))
@@ -75,7 +75,7 @@ class AutoDS:
     scores: tuple[float, ...]
 
 
-def autods(table: PointTable, *, threshold: float, resampling: Resampling = DEFAULT) -> AutoDS | None:
+def autods(table: PointTable, *, threshold: float) -> AutoDS | None:
     """All figures; None where no key point has a score. Curves are without intervals, the threshold is with."""
     has_score = np.isfinite(table.autods)
     if not has_score.any():
@@ -86,10 +86,7 @@ def autods(table: PointTable, *, threshold: float, resampling: Resampling = DEFA
     truths = [[None if code < 0 else code == KEEP for code in column] for column in keep.T.tolist()]
     clusters = scored.questions.tolist()
     people = tuple(
-        PersonFigures(
-            person,
-            at_threshold(scores, truth, threshold=threshold, clusters=clusters, resampling=resampling),
-        )
+        PersonFigures(person, at_threshold(scores, truth, threshold=threshold, clusters=clusters))
         for person, truth in zip(scored.people, truths, strict=True)
     )
     curves = {person.pseudonym: curve(scored.autods, keep[:, at]) for at, person in enumerate(scored.people)}

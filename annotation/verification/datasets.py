@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -44,7 +43,7 @@ from benchmarks.scoring.retention import (
     retention,
 )
 from benchmarks.scoring.stat import Stat
-from benchmarks.scoring.sums import DEFAULT, Bools, Floats, Resampling, shared_draws
+from benchmarks.scoring.sums import Bools, Floats, shared_draws
 
 
 class NotInStudy(ValueError):
@@ -100,34 +99,32 @@ class Dataset:
         """The people whose labels are exported."""
         return tuple(person for person in self.table.people if person.key in self.choice.annotators)
 
-    def overall(self, resampling: Resampling = DEFAULT) -> Share:
-        return self._share("", np.ones(len(self.is_kept), dtype=bool), resampling)
+    def overall(self) -> Share:
+        return self._share("", np.ones(len(self.is_kept), dtype=bool))
 
-    def by(self, groups: Sequence[str], resampling: Resampling = DEFAULT) -> tuple[Share, ...]:
+    def by(self, groups: Sequence[str]) -> tuple[Share, ...]:
         """The same inside each category or domain; nothing where none has a name."""
         if not any(groups):
             return ()
         names = np.array(groups, dtype=object)
         order = sorted(set(groups), key=lambda group: (not group, group))
-        return tuple(self._share(name or "–", names == name, resampling) for name in order)
+        return tuple(self._share(name or "–", names == name) for name in order)
 
-    def by_annotator(self, resampling: Resampling = DEFAULT) -> tuple[tuple[Any, Share], ...]:
+    def by_annotator(self) -> tuple[tuple[Any, Share], ...]:
         """Share that each person alone would keep of what they labelled, before any threshold."""
         keep, rows = self.table.codes(Task.KEEP), []
         for at, person in enumerate(self.table.people):
             answered, kept = keep[:, at] != MISSING, keep[:, at] == KEEP
-            rows.append((person, _share(person.name, answered, kept, answered, self.table, resampling)))
+            rows.append((person, _share(person.name, answered, kept, answered, self.table)))
         return tuple(rows)
 
-    def _share(self, name: str, inside: Bools, resampling: Resampling) -> Share:
-        return _share(name, inside, self.is_kept, self.is_decided, self.table, resampling)
+    def _share(self, name: str, inside: Bools) -> Share:
+        return _share(name, inside, self.is_kept, self.is_decided, self.table)
 
 
-def _share(
-    name: str, inside: Bools, is_kept: Bools, is_decided: Bools, table: PointTable, resampling: Resampling
-) -> Share:
+def _share(name: str, inside: Bools, is_kept: Bools, is_decided: Bools, table: PointTable) -> Share:
     counted = inside & is_decided
-    stat = retention(is_kept, counted, table.questions.tolist(), resampling=resampling)
+    stat = retention(is_kept, counted, table.questions.tolist())
     return Share(name, int(inside.sum()), int((is_kept & counted).sum()), int(counted.sum()), stat)
 
 
@@ -278,18 +275,15 @@ class Ranking:
     too_many: bool
 
 
-def ranking(table: PointTable, task: Task, *, seed: int, resampling: Resampling | None = None) -> Ranking:
-    """Rank every set of two or more people who labelled something of `table`, which is the control group.
-
-    Intervals are drawn for the held-out half where `resampling` is given.
-    """
+def ranking(table: PointTable, task: Task, *, seed: int) -> Ranking:
+    """Rank every set of two or more people who labelled something of `table`, which is the control group."""
     codes = table.codes(task)
     active = [person for at, person in enumerate(table.people) if (codes[:, at] != MISSING).any()]
     people = tuple(active[:MAX_PEOPLE])
     ratings = table.ratings(task).only(person.key for person in people)
     inside, outside = halves(table.questions.tolist(), seed=seed)
     with shared_draws():
-        rows = ranked_subsets(ratings, seed=seed, reporting=partial(randolph_kappa, resampling=resampling))
+        rows = ranked_subsets(ratings, seed=seed)
     return Ranking(
         rows=rows,
         people=people,
@@ -336,7 +330,7 @@ def _sets(look: SetsLook) -> Sets:
     group = table.control() if has_control else table
     return Sets(
         seed=look.seed,
-        ranking=ranking(group, look.task, seed=look.seed, resampling=DEFAULT),
+        ranking=ranking(group, look.task, seed=look.seed),
         flattered=flattered(group, look.task),
         has_control=has_control,
         q=len(group.ratings(look.task).categories),

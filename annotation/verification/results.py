@@ -33,7 +33,7 @@ from benchmarks.scoring.agreement import percent_agreement, randolph_kappa
 from benchmarks.scoring.ratings import MISSING
 from benchmarks.scoring.retention import CATEGORIES, DROP, KEEP, Task, task_codes
 from benchmarks.scoring.stat import Stat, stat_json
-from benchmarks.scoring.sums import DEFAULT, Floats, Ints, Resampling, shared_draws
+from benchmarks.scoring.sums import DEFAULT, Floats, Ints, shared_draws
 
 AUTODS = "autods"
 FIGURES = {
@@ -122,9 +122,7 @@ def _nothing(table: PointTable) -> Ints:
     return np.full(table.n_items, MISSING, dtype=np.int64)
 
 
-def machine_report(
-    table: PointTable, task: Task, known: Iterable[Machine], *, resampling: Resampling
-) -> JudgeReport | None:
+def machine_report(table: PointTable, task: Task, known: Iterable[Machine]) -> JudgeReport | None:
     """Machines against people by the formulas of the judge table; None where none answered what people did.
 
     All are on the items that two people answered, as people among themselves are; where there are none, on all.
@@ -135,7 +133,7 @@ def machine_report(
     labels = labels.only(n_ratings >= min(2, n_ratings.max(initial=1)))
     if not labels.judges_with_verdicts or not len(labels.codes):
         return None
-    return judge_report(labels, resampling=resampling, with_differences=False)
+    return judge_report(labels, with_differences=False)
 
 
 def _beside(labels: LabelTable, task: Task, able: Sequence[Machine]) -> LabelTable:
@@ -254,26 +252,20 @@ KEY_POINTS = register(
 )
 
 
-def task_agreement(
-    table: PointTable,
-    task: Task,
-    *,
-    beside: Sequence[Machine] = (),
-    resampling: Resampling = DEFAULT,
-) -> TaskAgreement:
+def task_agreement(table: PointTable, task: Task, *, beside: Sequence[Machine] = ()) -> TaskAgreement:
     """All figures of a task, with the machines `beside` people."""
     with shared_draws():
         return TaskAgreement(
             task=task,
-            by_category=_by(table, task, table.categories, resampling),
-            by_domain=_by(table, task, table.domains, resampling),
+            by_category=_by(table, task, table.categories),
+            by_domain=_by(table, task, table.domains),
             persons=tuple(_person(table, task, at, person) for at, person in enumerate(table.people)),
-            people=agreement(table.label_table(task), resampling=resampling),
-            machines=machine_report(table, task, beside, resampling=resampling),
+            people=agreement(table.label_table(task)),
+            machines=machine_report(table, task, beside),
         )
 
 
-def _by(table: PointTable, task: Task, groups: Sequence[str], resampling: Resampling) -> tuple[GroupRow, ...]:
+def _by(table: PointTable, task: Task, groups: Sequence[str]) -> tuple[GroupRow, ...]:
     if not any(groups):
         return ()
     ratings, names = table.ratings(task), np.array(groups, dtype=object)
@@ -283,8 +275,8 @@ def _by(table: PointTable, task: Task, groups: Sequence[str], resampling: Resamp
         rows.append(
             GroupRow(
                 name or "–",
-                percent_agreement(group, resampling=resampling),
-                randolph_kappa(group, resampling=resampling),
+                percent_agreement(group, resampling=DEFAULT),
+                randolph_kappa(group, resampling=DEFAULT),
             )
         )
     return tuple(rows)

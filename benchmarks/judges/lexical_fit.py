@@ -22,7 +22,6 @@ from benchmarks.judges.lexical_odds import Odds, fit_odds
 from benchmarks.scoring.comparison import Comparison, ExpectedFigures, compare, expected_figures
 from benchmarks.scoring.pairs import Compared
 from benchmarks.scoring.summhay import Coverage, Verdict, worth
-from benchmarks.scoring.sums import Resampling
 
 MIN_LABELS = 60
 """Labelled insights that a fold must have left to fit on."""
@@ -137,23 +136,18 @@ class _Row:
 
 
 def fit(
-    labelled: Sequence[LabelledSummary],
-    *,
-    base: Config | None = None,
-    silver: Sequence[LabelledSummary] = (),
-    resampling: Resampling | None = None,
+    labelled: Sequence[LabelledSummary], start: Config, *, silver: Sequence[LabelledSummary] = ()
 ) -> FitResult:
     """Fit thresholds and odds on all labels, and validate with one topic left out at a time.
 
-    If all labels are of one topic, its subtopics are left out in turn, and the result says so. Intervals are
-    given by `resampling` over subtopics. Of version 2 the odds alone are fitted, each topic counting the same, and
+    If all labels are of one topic, its subtopics are left out in turn, and the result says so. Intervals
+    resample subtopics. Of version 2 the odds alone are fitted, each topic counting the same, and
     a topic of `silver` labels, by a model and not by people, as one more: in every fold, and in no figure.
 
     Raises:
         TooFewLabels: under 60 labelled insights, or under 10 of a kind, are left to fit on in some fold.
         NothingHeldOut: one topic with under 3 subtopics.
     """
-    start = base or LexicalConfig()
     held_out_by = _unit(labelled)
     rows, more = _rows(labelled, start, held_out_by), _rows(silver, start, held_out_by)
     configs = {
@@ -165,14 +159,14 @@ def fit(
     folds = []
     for group, held_out in configs.items():
         inside = [row for row in rows if row.group == group]
-        folds.append(Fold(group, held_out, len(inside), _expected(inside, configs, resampling)))
+        folds.append(Fold(group, held_out, len(inside), _expected(inside, configs)))
     return FitResult(
         config=config,
         held_out_by=held_out_by,
         folds=tuple(folds),
-        held_out=compare([_compared(row, configs[row.group]) for row in rows], resampling=resampling),
-        expected=_expected(rows, configs, resampling),
-        before=compare([_compared(row, start) for row in rows], resampling=resampling),
+        held_out=compare([_compared(row, configs[row.group]) for row in rows]),
+        expected=_expected(rows, configs),
+        before=compare([_compared(row, start) for row in rows]),
         n_summaries=len({row.summary for row in rows}),
         n_insights=len(rows),
     )
@@ -277,9 +271,7 @@ def _odds(rows: Sequence[_Row], topics: Sequence[str] | None = None) -> Odds:
     return fit_odds([row.match.features for row in rows], [row.label.coverage for row in rows], topics)
 
 
-def _expected(
-    rows: Sequence[_Row], configs: Mapping[str, Config], resampling: Resampling | None
-) -> ExpectedFigures:
+def _expected(rows: Sequence[_Row], configs: Mapping[str, Config]) -> ExpectedFigures:
     """Figures of each row as its group's configuration judges it."""
     judges = {group: config.judge() for group, config in configs.items()}
     expectations = [judges[row.group].probabilities(row.match) for row in rows]
@@ -288,7 +280,6 @@ def _expected(
         [_WORTH[judges[row.group].coverage(row.match)] for row in rows],
         [_WORTH[row.label.coverage] for row in rows],
         clusters=[row.subtopic for row in rows],
-        resampling=resampling,
     )
 
 

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from benchmarks.models import Extraction, Judge, KeyPoint, PointVerdict, Response, ResponsePoint
 from benchmarks.scoring.keypoints import Answer, Entailment, KeyPointScores, SupportedBy, band, scores
 from benchmarks.scoring.summhay import TOKENS_PER_WORD
-from benchmarks.scoring.sums import DEFAULT, Resampling, shared_draws
+from benchmarks.scoring.sums import shared_draws
 from benchmarks.summarizers.conditions import FULL
 
 DOCUMENT_EDGES = (1_000, 2_000, 4_000, 8_000, 16_000, 25_000)
@@ -254,24 +254,22 @@ def _precision(inside: _Inside) -> dict[_Pair, _Parts]:
     return by_pair
 
 
-def overall(rows: Iterable[Judged], *, resampling: Resampling = DEFAULT) -> KeyPointScores:
+def overall(rows: Iterable[Judged]) -> KeyPointScores:
     """The figures of responses that one judge judged."""
-    return scores([row.answer for row in rows], resampling=resampling)
+    return scores([row.answer for row in rows])
 
 
-def by_dimension(rows: Sequence[Judged], dimension: str, *, resampling: Resampling = DEFAULT) -> tuple[Group, ...]:
+def by_dimension(rows: Sequence[Judged], dimension: str) -> tuple[Group, ...]:
     """The figures of each group and judge: lengths from short to long, everything else by name."""
-    return _groups(rows, dimension, lambda row: "", resampling)
+    return _groups(rows, dimension, lambda row: "")
 
 
-def by_system(rows: Sequence[Judged], dimension: str, *, resampling: Resampling = DEFAULT) -> tuple[Group, ...]:
+def by_system(rows: Sequence[Judged], dimension: str) -> tuple[Group, ...]:
     """The same of each system by itself, by system, judge and group."""
-    return _groups(rows, dimension, lambda row: row.system, resampling)
+    return _groups(rows, dimension, lambda row: row.system)
 
 
-def _groups(
-    rows: Sequence[Judged], dimension: str, system_of: Callable[[Judged], str], resampling: Resampling
-) -> tuple[Group, ...]:
+def _groups(rows: Sequence[Judged], dimension: str, system_of: Callable[[Judged], str]) -> tuple[Group, ...]:
     members: dict[tuple[str, str, str], list[Judged]] = defaultdict(list)
     for row in rows:
         members[system_of(row), row.judge, row.group(dimension)].append(row)
@@ -282,13 +280,7 @@ def _groups(
 
     with shared_draws():
         return tuple(
-            Group(
-                name,
-                judge,
-                overall(group, resampling=resampling),
-                system,
-                sum(row.response_words for row in group) / len(group),
-            )
+            Group(name, judge, overall(group), system, sum(row.response_words for row in group) / len(group))
             for system, judge, name in sorted(members, key=place)
             if (group := members[system, judge, name])
         )

@@ -20,7 +20,7 @@ from benchmarks.scoring.intervals import bootstrap_mean
 from benchmarks.scoring.keypoints import KeyPointScores, best_and_second
 from benchmarks.scoring.ranking import RankAgreement, rank_agreement
 from benchmarks.scoring.stat import Stat
-from benchmarks.scoring.sums import DEFAULT, Resampling, shared_draws
+from benchmarks.scoring.sums import shared_draws
 from benchmarks.summarizers.conditions import FULL, column_order
 from benchmarks.web.charts import Chart, Dots, Kind, Lines, Point, Words
 
@@ -64,7 +64,7 @@ class JudgePair:
     found: RankAgreement
 
 
-def judge_pairs(table: Table, *, only_common: bool, resampling: Resampling = DEFAULT) -> tuple[JudgePair, ...]:
+def judge_pairs(table: Table, *, only_common: bool) -> tuple[JudgePair, ...]:
     """Every two judges on the systems that both judged, with `only_common` on what all of these answered."""
     recalls: dict[str, dict[tuple[Any, str], float]] = defaultdict(dict)
     for row in table.rows:
@@ -72,18 +72,13 @@ def judge_pairs(table: Table, *, only_common: bool, resampling: Resampling = DEF
             recalls[row.judge][row.answer.question, row.system] = value
     with shared_draws():
         return tuple(
-            _pair(first, second, recalls, only_common=only_common, resampling=resampling)
+            _pair(first, second, recalls, only_common=only_common)
             for first, second in combinations([name for name in table.judges if name in recalls], 2)
         )
 
 
 def _pair(
-    first: str,
-    second: str,
-    recalls: Mapping[str, Mapping[tuple[Any, str], float]],
-    *,
-    only_common: bool,
-    resampling: Resampling,
+    first: str, second: str, recalls: Mapping[str, Mapping[tuple[Any, str], float]], *, only_common: bool
 ) -> JudgePair:
     both = recalls[first].keys() & recalls[second].keys()
     systems = sorted({system for _, system in both})
@@ -94,8 +89,7 @@ def _pair(
         ).reshape(len(questions), len(systems))
         for judge in (first, second)
     ]
-    agreement = rank_agreement(*values, systems=systems, resampling=resampling)
-    return JudgePair(first, second, len(questions), agreement)
+    return JudgePair(first, second, len(questions), rank_agreement(*values, systems=systems))
 
 
 def _answered(pairs: Collection[tuple[Any, str]], at_least: int) -> list[Any]:
@@ -200,7 +194,7 @@ class ConditionTable:
     rows: tuple[tuple[str, tuple[Cell | None, ...]], ...]
 
 
-def condition_table(table: Table, *, only_common: bool, resampling: Resampling = DEFAULT) -> ConditionTable | None:
+def condition_table(table: Table, *, only_common: bool) -> ConditionTable | None:
     """The responses of one judge by model and condition; None where no model was run under two conditions.
 
     Models with one condition are left out, and do not count for which questions all have answered.
@@ -215,7 +209,7 @@ def condition_table(table: Table, *, only_common: bool, resampling: Resampling =
         return None
     common, counted = compared(replace(table, rows=tuple(several)), only_common=only_common)
     with shared_draws():
-        cells = {model: _cells(of_model, resampling) for model, of_model in _by_model(common.rows).items()}
+        cells = {model: _cells(of_model) for model, of_model in _by_model(common.rows).items()}
     columns = tuple(sorted({row.documents for row in several}, key=column_order))
     return ConditionTable(
         several[0].judge,
@@ -236,18 +230,18 @@ def _by_model(rows: Sequence[Judged]) -> Mapping[str, list[Judged]]:
     return dict(sorted(by_model.items()))
 
 
-def _cells(rows: Sequence[Judged], resampling: Resampling) -> dict[str, Cell]:
+def _cells(rows: Sequence[Judged]) -> dict[str, Cell]:
     members: dict[str, list[Judged]] = defaultdict(list)
     for row in rows:
         members[row.documents].append(row)
-    scores = {name: overall(answers, resampling=resampling) for name, answers in members.items()}
+    scores = {name: overall(answers) for name, answers in members.items()}
     best, second = best_and_second({name: score.kpr_macro for name, score in scores.items()})
     return {
         name: Cell(
             scores=scores[name],
             difference=Stat.undefined(IS_FULL, method=METHOD)
             if name == FULL
-            else difference(answers, members.get(FULL, []), resampling=resampling),
+            else difference(answers, members.get(FULL, [])),
             response_words=sum(row.response_words for row in answers) / len(answers),
             shown_words=_mean_shown(answers),
             rank=1 if name in best else 2 if name in second else 0,
@@ -258,12 +252,7 @@ def _cells(rows: Sequence[Judged], resampling: Resampling) -> dict[str, Cell]:
 
 
 def difference(
-    rows: Sequence[Judged],
-    others: Sequence[Judged],
-    *,
-    resampling: Resampling = DEFAULT,
-    method: str = METHOD,
-    reason: str = NO_FULL,
+    rows: Sequence[Judged], others: Sequence[Judged], *, method: str = METHOD, reason: str = NO_FULL
 ) -> Stat:
     """Mean over questions that have recall in both of recall less that of the others; resamples questions."""
     before = {row.answer.question: row.answer.recall for row in others}
@@ -272,7 +261,6 @@ def difference(
     return bootstrap_mean(
         ours - theirs,
         clusters=[row.answer.question for row in rows],
-        resampling=resampling,
         method=method,
         reason=reason,
         bounds=(-1.0, 1.0),

@@ -36,7 +36,7 @@ from benchmarks.scoring.pairs import (
 )
 from benchmarks.scoring.ranking import moments, pearson, r_of_moments
 from benchmarks.scoring.stat import Stat
-from benchmarks.scoring.summhay import COVERAGES, HALF, Verdict, worth
+from benchmarks.scoring.summhay import COVERAGES, Verdict, worth
 from benchmarks.scoring.sums import (
     DEFAULT,
     Floats,
@@ -63,10 +63,10 @@ class Comparison:
     n_invalid: int
 
 
-def compare(rows: Sequence[Compared], *, half: float = HALF, resampling: Resampling | None = None) -> Comparison:
-    """Compare a judge with a human on `rows`; intervals by the rows' clusters when `resampling` is given.
+def compare(rows: Sequence[Compared]) -> Comparison:
+    """Compare a judge with a human on `rows`, with intervals by the rows' clusters.
 
-    `half` is what partial coverage is worth in the correlations. A row without a cluster is its own.
+    A row without a cluster is its own.
     """
     both = [row for row in rows if row.human is not None and row.judge is not None]
     keys = [row.cluster for row in both]
@@ -74,7 +74,7 @@ def compare(rows: Sequence[Compared], *, half: float = HALF, resampling: Resampl
     items = Items(
         clusters=clusters,
         n_clusters=int(clusters.max(initial=-1)) + 1,
-        worth=tuple(worth(half).values()),
+        worth=tuple(worth().values()),
         has_covered=True,
         n_lines=np.array([row.n_lines or 0 for row in both], dtype=np.int64),
     )
@@ -83,7 +83,7 @@ def compare(rows: Sequence[Compared], *, half: float = HALF, resampling: Resampl
         [row.judge for row in both],
         [bool(row.judge and len(row.judge.lines) == 1) and not row.judge_gave_list for row in both],
     )
-    batch = Batch(items.n_clusters, resampling)
+    batch = Batch(items.n_clusters)
     blocks = add_pair(batch, items, human, judge, rules=(*LINKING, CHANCE))
     estimates = estimates_of(batch, [blocks], pair_figures(items.worth, has_covered=True))
     stats = stats_of(batch, [blocks], estimates)
@@ -136,13 +136,12 @@ def expected_figures(
     by_label: ArrayLike,
     human: ArrayLike,
     *,
-    clusters: Sequence[Hashable] | None = None,
-    resampling: Resampling | None = None,
+    clusters: Sequence[Hashable],
 ) -> ExpectedFigures:
     """Compare expectations and labels, as numbers from 0 to 1 of shape (n,), with what people say on the items."""
     expectation, label, people = (np.asarray(side, dtype=np.float64) for side in (expected, by_label, human))
     n, numbers = len(people), cluster_index(clusters, len(people))
-    batch = Batch(int(numbers.max(initial=-1)) + 1, resampling)
+    batch = Batch(int(numbers.max(initial=-1)) + 1)
     estimates = [
         batch.estimate(PEARSON, [block])
         for block in [
@@ -153,7 +152,7 @@ def expected_figures(
         pearson=estimates[0].stat(n_items=n),
         label_pearson=estimates[1].stat(n_items=n),
         gain=estimates[0].minus(estimates[1]).stat(n_items=n),
-        bias=bootstrap_mean(expectation - people, clusters=clusters, resampling=resampling),
+        bias=bootstrap_mean(expectation - people, clusters=clusters),
         parts=calibration(expectation, people),
     )
 
@@ -169,13 +168,13 @@ def moment_sums(first: Floats, second: Floats, clusters: ArrayLike, n_clusters: 
     return sums
 
 
-def calibration(expected: ArrayLike, human: ArrayLike, *, n_parts: int = N_PARTS) -> tuple[Part, ...]:
+def calibration(expected: ArrayLike, human: ArrayLike) -> tuple[Part, ...]:
     """Items in parts of equal size by expectation, the lowest first; fewer parts where there are fewer items."""
     expectation, people = np.asarray(expected, dtype=np.float64), np.asarray(human, dtype=np.float64)
     order = np.argsort(expectation, kind="stable")
     return tuple(
         Part(len(part), float(expectation[part].mean()), float(people[part].mean()))
-        for part in np.array_split(order, n_parts)
+        for part in np.array_split(order, N_PARTS)
         if len(part)
     )
 
@@ -197,10 +196,7 @@ class SummaryPair:
 
 @dataclass(frozen=True, slots=True)
 class Bias:
-    """Judge minus human coverage (Table 4), by summarizer and in three averages; and how length goes with it.
-
-    Without `resampling` no figure has an interval.
-    """
+    """Judge minus human coverage (Table 4), by summarizer and in three averages; and how length goes with it."""
 
     by_summarizer: Mapping[str, Stat]
     over_summarizers: Stat
@@ -210,10 +206,10 @@ class Bias:
     length_and_difference: Stat
 
 
-def bias(rows: Sequence[SummaryPair], *, resampling: Resampling | None = None) -> Bias:
+def bias(rows: Sequence[SummaryPair]) -> Bias:
     """How far a judge is above the human, and whether it depends on who wrote the summary or how long it is."""
     by_summarizer = {
-        name: _mean_difference([row for row in rows if row.summarizer == name], resampling)
+        name: _mean_difference([row for row in rows if row.summarizer == name])
         for name in dict.fromkeys(row.summarizer for row in rows)
     }
     measured = [row for row in rows if row.words_per_bullet is not None]
@@ -221,48 +217,42 @@ def bias(rows: Sequence[SummaryPair], *, resampling: Resampling | None = None) -
     keys = [row.cluster for row in measured]
     return Bias(
         by_summarizer=by_summarizer,
-        over_summarizers=_mean_of_means(rows, tuple(by_summarizer), resampling),
-        over_summaries=_mean_difference(rows, resampling),
-        over_insights=_mean_difference(rows, resampling, by_insight=True),
-        length_and_score=pearson(lengths, [row.judge for row in measured], clusters=keys, resampling=resampling),
+        over_summarizers=_mean_of_means(rows, tuple(by_summarizer)),
+        over_summaries=_mean_difference(rows),
+        over_insights=_mean_difference(rows, by_insight=True),
+        length_and_score=pearson(lengths, [row.judge for row in measured], clusters=keys, resampling=DEFAULT),
         length_and_difference=pearson(
-            lengths, [row.judge - row.human for row in measured], clusters=keys, resampling=resampling
+            lengths, [row.judge - row.human for row in measured], clusters=keys, resampling=DEFAULT
         ),
     )
 
 
-def _mean_difference(
-    rows: Sequence[SummaryPair], resampling: Resampling | None, *, by_insight: bool = False
-) -> Stat:
+def _mean_difference(rows: Sequence[SummaryPair], *, by_insight: bool = False) -> Stat:
     weights = [float(row.n_insights) if by_insight else 1.0 for row in rows]
     return bootstrap_ratio(
         [(row.judge - row.human) * weight for row, weight in zip(rows, weights, strict=True)],
         weights,
         clusters=[row.cluster for row in rows],
-        resampling=resampling,
         method="mean over insights" if by_insight else "mean over summaries",
         reason=NO_SUMMARIES,
         bounds=COEFFICIENT,
     )
 
 
-def _mean_of_means(rows: Sequence[SummaryPair], summarizers: Sequence[str], resampling: Resampling | None) -> Stat:
+def _mean_of_means(rows: Sequence[SummaryPair], summarizers: Sequence[str]) -> Stat:
     figure = Figure("mean over summarizers", mean_of_ratios, NO_SUMMARIES, COEFFICIENT)
     width = len(summarizers)
     sums = np.zeros((len(rows), 2 * width))
     for index, row in enumerate(rows):
         column = summarizers.index(row.summarizer)
         sums[index, column], sums[index, width + column] = row.judge - row.human, 1.0
-    keys = [row.cluster for row in rows]
-    return figure_of(figure, sums, clusters=keys, n_items=len(rows), resampling=resampling)
+    return figure_of(figure, sums, clusters=[row.cluster for row in rows], n_items=len(rows))
 
 
 OWN_FAMILY = "own family minus others, means over summaries"
 
 
-def own_family(
-    rows: Sequence[SummaryPair], of_family: Collection[str], *, resampling: Resampling | None = None
-) -> Stat:
+def own_family(rows: Sequence[SummaryPair], of_family: Collection[str]) -> Stat:
     """How much more a judge is above the human on summaries of summarizers `of_family` than on those of others.
 
     n counts its own summaries. Undefined without any, or without any of others; no interval where its own, or
@@ -279,7 +269,7 @@ def own_family(
     gaps = np.array([row.judge - row.human for row in rows])
     sums = np.column_stack([gaps * is_own, is_own, gaps * ~is_own, ~is_own])
     figure = Figure(OWN_FAMILY, _gap_of_means, NO_SUMMARIES, (-2.0, 2.0))
-    stat = figure_of(figure, sums, clusters=[row.cluster for row in rows], n_items=n, resampling=resampling)
+    stat = figure_of(figure, sums, clusters=[row.cluster for row in rows], n_items=n)
     reason = few(min(map(len, sides)), min(n, len(rows) - n), items="summaries of its own family, or of others")
     return replace(stat, low=None, high=None, interval_reason=reason) if reason else stat
 

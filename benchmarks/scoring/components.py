@@ -142,31 +142,25 @@ def satterthwaite(v: float, k: tuple[float, float, float], variances: tuple[floa
     return v**2 / below
 
 
-def mean_over_writers(
-    cells: Sequence[Cell], *, resampling: Resampling | None = DEFAULT, method: str = METHOD
-) -> Stat:
+def mean_over_writers(cells: Sequence[Cell]) -> Stat:
     """The weighted mean of cells with an interval for writers and subtopics like these.
 
     None under 5 writers: there an interval can only be about these writers.
     """
     if not cells:
-        return Stat.undefined("nothing to average", method=method)
+        return Stat.undefined("nothing to average", method=METHOD)
     made = components_of(cells)
-    stat = Stat(made.mean, n_items=made.n_cells, n_clusters=made.n_subtopics, method=method)
-    if resampling is None:
-        return stat
+    stat = Stat(made.mean, n_items=made.n_cells, n_clusters=made.n_subtopics, method=METHOD)
     if made.n_writers < MIN_WRITERS:
         return replace(stat, interval_reason=f"no interval over writers under {MIN_WRITERS} of them")
     if reason := few(made.n_subtopics):
         return replace(stat, interval_reason=reason)
     if made.se is None or made.df is None or made.se < SAME:
         return replace(stat, interval_reason="the same in every cell")
-    return with_student(stat, made.se, made.df, level=resampling.level, caution=_caution(cells))
+    return with_student(stat, made.se, made.df, caution=_caution(cells))
 
 
-def over_writers(
-    stat: Stat, cells: Sequence[Cell], *, bounds: tuple[float, float] | None = None, level: float = 0.95
-) -> Stat:
+def over_writers(stat: Stat, cells: Sequence[Cell], *, bounds: tuple[float, float] | None = None) -> Stat:
     """A figure, the weighted mean of cells, with an interval for writers like these.
 
     Under 5 writers it keeps the one that it has and is marked as about these writers only.
@@ -183,7 +177,6 @@ def over_writers(
         stat,
         made.se,
         made.df,
-        level=level,
         bounds=bounds or (-math.inf, math.inf),
         method=f"{stat.method.removesuffix(', cluster bootstrap')}, {METHOD}",
         seed=None,
@@ -288,13 +281,13 @@ def minutes_worth(
     few = Minutes(target, value, None, None, n_sessions=len(of), n_subtopics=len(set(of)), reason=TOO_FEW_SESSIONS)
     who = [writers[at] for at in shared] if writers else list(range(len(of)))
     if writers and len(set(who)) >= MIN_WRITERS and len(set(of)) > 1:
-        return replace(few, **_ends_over_writers(joints, times, who, of, targets, resampling.level))
+        return replace(few, **_ends_over_writers(joints, times, who, of, targets))
     strata = _strata(of)
     n_free = len(of) - len(strata)
     if n_free < MIN_FREE:
         return few
     crossings = np.sort(_crossings(_means(joints, _weights(strata, len(of), resampling)), times, target))
-    tail = expanded_tail(n_free + 1, resampling.level)
+    tail = expanded_tail(n_free + 1)
     low, high = (float(crossings[round(share * (len(crossings) - 1))]) for share in (tail, 1 - tail))
     return replace(few, low=low, high=high, reason="", n_writers=len(set(who)) if writers else None)
 
@@ -305,7 +298,6 @@ def _ends_over_writers(
     writers: Sequence[Hashable],
     subtopics: Sequence[Hashable],
     targets: Mapping[Any, float],
-    level: float,
 ) -> dict[str, Any]:
     """From where people may have reached the system to where they have, by the intervals of people minus system.
 
@@ -318,7 +310,7 @@ def _ends_over_writers(
             for writer, subtopic, score in zip(writers, subtopics, column.tolist(), strict=True)
         ]
         made = components_of(cells)
-        ends.append(t_interval(made.mean, made.se or 0.0, made.df or 1.0, level))
+        ends.append(t_interval(made.mean, made.se or 0.0, made.df or 1.0))
     lower, upper = np.array(ends).T
     low = float(_crossings(upper[None], times, 0.0)[0])
     # Where the lower end stays above 0: the first time from which it is never below again.

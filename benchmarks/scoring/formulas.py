@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from benchmarks.scoring.stat import Stat
-from benchmarks.scoring.sums import Bools, Floats, divide, t_interval, t_quantile
+from benchmarks.scoring.sums import LEVEL, Bools, Floats, divide, t_interval, t_quantile
 
 Formula = Callable[[Floats], Floats]
 """From totals of shape (resamples, sums) to values of shape (resamples,), NaN where undefined."""
@@ -105,16 +105,16 @@ PRIOR_RHO, PRIOR_CLUSTERS = 0.2, 10
 """The correlation within clusters that is taken at an edge, and as how many clusters it counts elsewhere."""
 
 
-def wilson_ends(share: float, n: float, *, level: float = 0.95) -> tuple[float, float]:
+def wilson_ends(share: float, n: float) -> tuple[float, float]:
     """Wilson's score interval of a share of `n` independent items, which may be a fraction."""
-    z = NormalDist().inv_cdf(0.5 + level / 2)
+    z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
     centre = (share + z * z / (2 * n)) / (1 + z * z / n)
     half = z * math.sqrt(max(0.0, share * (1 - share)) / n + z * z / (4 * n * n)) / (1 + z * z / n)
     # Rounding must not push an end past the share at 0/n and n/n.
     return max(0.0, min(centre - half, share)), min(1.0, max(centre + half, share))
 
 
-def unseen_hits(n_hits: int, n: int, n_others: int, *, level: float = 0.95) -> Stat:
+def unseen_hits(n_hits: int, n: int, n_others: int) -> Stat:
     """Hits among the others, of whom `n` were drawn by lot and looked at; the hypergeometric test inverted."""
     if not n:
         return Stat.undefined("none was drawn", method="hypergeometric")
@@ -123,7 +123,7 @@ def unseen_hits(n_hits: int, n: int, n_others: int, *, level: float = 0.95) -> S
     from scipy.stats import hypergeom
 
     total, possible = n + n_others, np.arange(n_hits, n_hits + n_others + 1)
-    tail = (1 - level) / 2
+    tail = (1 - LEVEL) / 2
     is_too_few = hypergeom.sf(n_hits - 1, total, possible, n) <= tail
     is_too_many = hypergeom.cdf(n_hits, total, possible, n) <= tail
     kept = possible[~is_too_few & ~is_too_many] - n_hits
@@ -136,7 +136,7 @@ def unseen_hits(n_hits: int, n: int, n_others: int, *, level: float = 0.95) -> S
     )
 
 
-def effective_n(hits: Floats, sizes: Floats, *, level: float = 0.95) -> float:
+def effective_n(hits: Floats, sizes: Floats) -> float:
     """As how many independent items those of clusters count, given their hits and sizes, shape (clusters,).
 
     The correlation within clusters is that of an analysis of variance, cut at 0 and drawn towards .2 as if ten
@@ -150,9 +150,9 @@ def effective_n(hits: Floats, sizes: Floats, *, level: float = 0.95) -> float:
         weight = n_clusters / (n_clusters + PRIOR_CLUSTERS)
         rho = weight * max(0.0, estimated) + (1 - weight) * PRIOR_RHO
     design = 1 + (float((sizes**2).sum()) / total - 1) * rho
-    z = NormalDist().inv_cdf(0.5 + level / 2)
+    z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
     # A design effect under 1, with clusters of less than one item, would count what is not there.
-    return total / max(1.0, design) * (z / t_quantile(n_clusters - 1, level)) ** 2
+    return total / max(1.0, design) * (z / t_quantile(n_clusters - 1)) ** 2
 
 
 def _rho(hits: Floats, sizes: Floats) -> float | None:
@@ -175,22 +175,22 @@ def is_rare(hits: Floats, sizes: Floats) -> bool:
     return min(n_hits, float(sizes.sum()) - n_hits) < RARE
 
 
-def share_ends(share: float, hits: Floats, sizes: Floats, *, level: float = 0.95) -> tuple[float, float]:
+def share_ends(share: float, hits: Floats, sizes: Floats) -> tuple[float, float]:
     """Wilson's interval of a share in clusters with its effective number of items.
 
     It is never surer than it would be with none, or all, of the items hits.
     """
-    low, high = wilson_ends(share, effective_n(hits, sizes, level=level), level=level)
-    return within_edges(low, high, sizes, level=level)
+    low, high = wilson_ends(share, effective_n(hits, sizes))
+    return within_edges(low, high, sizes)
 
 
-def within_edges(low: float, high: float, sizes: Floats, *, level: float = 0.95) -> tuple[float, float]:
+def within_edges(low: float, high: float, sizes: Floats) -> tuple[float, float]:
     """An interval whose lower end is not above that of all hits, nor its upper end under that of none."""
-    n = effective_n(sizes, sizes, level=level)
-    return min(low, wilson_ends(1.0, n, level=level)[0]), max(high, wilson_ends(0.0, n, level=level)[1])
+    n = effective_n(sizes, sizes)
+    return min(low, wilson_ends(1.0, n)[0]), max(high, wilson_ends(0.0, n)[1])
 
 
-def logit_ends(sums: Floats, sizes: Floats, *, level: float = 0.95) -> tuple[float, float]:
+def logit_ends(sums: Floats, sizes: Floats) -> tuple[float, float]:
     """The interval of a mean of shares, given their sum and number in each cluster, on the scale of log odds.
 
     The standard error is the jackknife's over clusters, with Student's t.
@@ -199,7 +199,7 @@ def logit_ends(sums: Floats, sizes: Floats, *, level: float = 0.95) -> tuple[flo
     n = len(sums)
     value = float(sums.sum() / sizes.sum())
     without = (sums.sum() - sums) / (sizes.sum() - sizes)
-    half = t_quantile(n - 1, level) * jackknife_error(without) / (value * (1 - value))
+    half = t_quantile(n - 1) * jackknife_error(without) / (value * (1 - value))
     centre = math.log(value / (1 - value))
     low, high = (1 / (1 + math.exp(-max(-700.0, min(700.0, end)))) for end in (centre - half, centre + half))
     return low, high
@@ -223,7 +223,6 @@ def with_student(
     se: float,
     df: float,
     *,
-    level: float = 0.95,
     bounds: tuple[float, float] = (-math.inf, math.inf),
     same: str = "",
     **changes: Any,
@@ -231,7 +230,7 @@ def with_student(
     """A defined figure with Student's interval within bounds; where `same` is a reason, none without any error."""
     if stat.value is None or (same and se < SAME):
         return replace(stat, interval_reason=same)
-    low, high = t_interval(stat.value, se, df, level)
+    low, high = t_interval(stat.value, se, df)
     return replace(stat, low=max(bounds[0], low), high=min(bounds[1], high), **changes)
 
 
@@ -295,17 +294,15 @@ def error_over_people(value: float, without: LeftOut) -> Error:
     return Error(math.sqrt(v), df, v_a, v_c, v_e)
 
 
-def ends_over_people(
-    value: float, without: LeftOut, *, level: float = 0.95, is_correlation: bool = False
-) -> tuple[float, float]:
+def ends_over_people(value: float, without: LeftOut, *, is_correlation: bool) -> tuple[float, float]:
     """Both ends of the interval over people and clusters; that of a correlation is made on Fisher's scale."""
     if is_correlation:
         on_z = float(_z(np.array(value)))
         error = error_over_people(on_z, without.mapped(_z))
-        low, high = t_interval(on_z, error.se, error.df, level)
+        low, high = t_interval(on_z, error.se, error.df)
         return math.tanh(low), math.tanh(high)
     error = error_over_people(value, without)
-    return t_interval(value, error.se, error.df, level)
+    return t_interval(value, error.se, error.df)
 
 
 def _z(correlation: Floats) -> Floats:

@@ -132,8 +132,8 @@ class Estimate:
         if n_rare < 2 * RARE or n_where_rare < 2 * RARE_CLUSTERS:
             stat = replace(stat, caution=HARDLY_ENOUGH)
         if self.n_people is not None:
-            return self._over_people(stat, self.resampling.level)
-        near = self._near_an_edge(n, self.resampling.level)
+            return self._over_people(stat)
+        near = self._near_an_edge(n)
         if near is not None:
             low, high, method = near
             return replace(
@@ -145,7 +145,7 @@ class Estimate:
         defined = self.values[np.isfinite(self.values)]
         if len(defined) < MIN_DEFINED * len(self.values):
             return replace(stat, interval_reason="undefined in too many resamples")
-        low, high = percentiles(defined, self.n_clusters, self.resampling)
+        low, high = percentiles(defined, self.n_clusters)
         if self.figure.is_attenuated:
             least, greatest = self.figure.bounds or (-math.inf, math.inf)
             mirrored = 2 * self.value - high, 2 * self.value - low
@@ -161,12 +161,12 @@ class Estimate:
             n_resamples=self.resampling.n_resamples,
         )
 
-    def _over_people(self, stat: Stat, level: float) -> Stat:
+    def _over_people(self, stat: Stat) -> Stat:
         """The figure with an interval for people and clusters like these."""
         without = None if self.left_out is None else self.left_out()
         if without is None or not without.is_defined:
             return replace(stat, interval_reason="undefined without one of the people or clusters")
-        low, high = ends_over_people(self.value, without, level=level, is_correlation=self.figure.is_correlation)
+        low, high = ends_over_people(self.value, without, is_correlation=self.figure.is_correlation)
         if high - low < SAME:
             return replace(stat, interval_reason="the same without any of the people or clusters")
         if self.figure.bounds is not None:
@@ -174,7 +174,7 @@ class Estimate:
         method = f"{self.figure.method}, {OVER_PEOPLE}" if self.figure.method else OVER_PEOPLE
         return replace(stat, low=low, high=high, method=method)
 
-    def _near_an_edge(self, n: int, level: float) -> tuple[float, float, str] | None:
+    def _near_an_edge(self, n: int) -> tuple[float, float, str] | None:
         """Both ends where resampling sees too little of what is rare, with how they are made; None elsewhere.
 
         They are made for a share and stretched over the bounds, of which the figure is a linear function.
@@ -187,14 +187,14 @@ class Estimate:
         share = (self.value - below) / (above - below)
         if share < SAME or share > 1 - SAME:
             sizes = self.shares.units if self.shares else np.full(self.n_clusters, n / self.n_clusters)
-            ends = wilson_ends(round(share), effective_n(sizes, sizes, level=level), level=level)
+            ends = wilson_ends(round(share), effective_n(sizes, sizes))
             method = WILSON
         elif self.shares is not None and self.shares.is_binary and is_rare(self.shares.sums, self.shares.sizes):
-            ends = share_ends(share, self.shares.sums, self.shares.sizes, level=level)
+            ends = share_ends(share, self.shares.sums, self.shares.sizes)
             method = WILSON
         elif self.shares is not None and not self.shares.is_binary and self.shares.n_rare < RARE:
-            ends = logit_ends(self.shares.sums, self.shares.sizes, level=level)
-            ends, method = within_edges(*ends, self.shares.units, level=level), "logit interval over clusters"
+            ends = logit_ends(self.shares.sums, self.shares.sizes)
+            ends, method = within_edges(*ends, self.shares.units), "logit interval over clusters"
         else:
             return None
         if ends[1] - ends[0] < SAME:
@@ -365,7 +365,7 @@ def rate(
     array = np.asarray(hits, dtype=np.float64)
     n = len(array)
     if clusters is None or not n:
-        exact = wilson(round(float(array.sum())), n, level=resampling.level, method=method)
+        exact = wilson(round(float(array.sum())), n, method=method)
         return replace(exact, n_clusters=n)
     rows = np.column_stack([array, np.ones(n)])
     return figure_of(Rate.of(method, "no items"), rows, clusters=clusters, n_items=n, resampling=resampling)
@@ -376,7 +376,6 @@ def bootstrap_ratio(
     denominators: ArrayLike,
     *,
     clusters: Sequence[Hashable] | None = None,
-    n_items: int | None = None,
     resampling: Resampling | None = DEFAULT,
     method: str = "",
     reason: str = "nothing to average",
@@ -384,19 +383,17 @@ def bootstrap_ratio(
 ) -> Stat:
     """Ratio of totals with its interval: a mean over items when rows hold sums and counts.
 
-    Both arrays have shape (rows,); `clusters` has a key per row. `n_items` defaults to the total of the
-    denominators. Undefined, for `reason`, when that total is 0. `bounds` are those of the ratio.
+    Both arrays have shape (rows,); `clusters` has a key per row. Undefined, for `reason`, when the total
+    of the denominators, which are the items, is 0. `bounds` are those of the ratio.
     """
     top, bottom = np.asarray(numerators, dtype=np.float64), np.asarray(denominators, dtype=np.float64)
     if top.shape != bottom.shape or top.ndim != 1:
         raise BadShape(f"numerators {top.shape} and denominators {bottom.shape}")
     total = float(bottom.sum())
-    count = round(total) if n_items is None else n_items
     if total == 0:
-        return Stat.undefined(reason, n_items=count, method=method)
-    figure = Figure(method, ratio, reason, bounds)
-    rows = np.column_stack([top, bottom])
-    return figure_of(figure, rows, clusters=clusters, n_items=count, resampling=resampling)
+        return Stat.undefined(reason, method=method)
+    figure, rows = Figure(method, ratio, reason, bounds), np.column_stack([top, bottom])
+    return figure_of(figure, rows, clusters=clusters, n_items=round(total), resampling=resampling)
 
 
 def bootstrap_mean(
@@ -427,7 +424,7 @@ def bootstrap_mean(
     )
 
 
-def wilson(n_hits: int, n: int, *, level: float = 0.95, method: str = "rate") -> Stat:
+def wilson(n_hits: int, n: int, *, method: str = "rate") -> Stat:
     """Share of hits among `n` independent items with Wilson's score interval."""
     if n == 0:
         return Stat.undefined("no items", method=method)
@@ -436,5 +433,5 @@ def wilson(n_hits: int, n: int, *, level: float = 0.95, method: str = "rate") ->
     share = n_hits / n
     if n < MIN_ITEMS:
         return Stat(share, n_items=n, method=method, interval_reason=f"no interval under {MIN_ITEMS} items")
-    low, high = wilson_ends(share, n, level=level)
+    low, high = wilson_ends(share, n)
     return Stat(share, n_items=n, low=low, high=high, method=f"{method}, Wilson interval")

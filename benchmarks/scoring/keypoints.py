@@ -151,7 +151,9 @@ def scores(answers: Sequence[Answer], *, resampling: Resampling = DEFAULT) -> Ke
         n_points_unjudged={
             by: sum((answer.n_points or 0) - answer.n_checked(by) for answer in answers) for by in SupportedBy
         },
-        kpr_macro=recall(answers, resampling=resampling),
+        kpr_macro=_mean(
+            answers, lambda answer: answer.recall, "key point recall, macro", NO_KEY_POINTS, resampling
+        ),
         kpr_micro=bootstrap_ratio(
             [answer.n_entailed for answer in with_points],
             [answer.n_key_points for answer in with_points],
@@ -166,14 +168,7 @@ def scores(answers: Sequence[Answer], *, resampling: Resampling = DEFAULT) -> Ke
     )
 
 
-def recall(answers: Sequence[Answer], *, resampling: Resampling = DEFAULT) -> Stat:
-    """Macro recall alone, for tables that show nothing else."""
-    return _mean(answers, lambda answer: answer.recall, "key point recall, macro", NO_KEY_POINTS, resampling)
-
-
-def extraction_recall(
-    recalled: Sequence[tuple[Hashable, bool]], *, resampling: Resampling = DEFAULT
-) -> dict[str, Stat]:
+def extraction_recall(recalled: Sequence[tuple[Hashable, bool]]) -> dict[str, Stat]:
     """Share of the points that people named which are among the extracted ones (Long²RAG §3.3).
 
     `found` has (question, whether the point is among them) for each named point. `micro` pools points, `macro`
@@ -188,11 +183,10 @@ def extraction_recall(
         hits[question].append(is_found)
     questions, pooled = zip(*recalled, strict=True)
     return {
-        "micro": rate(pooled, clusters=questions, resampling=resampling, method=method),
+        "micro": rate(pooled, clusters=questions, method=method),
         "macro": bootstrap_mean(
             [sum(hits_of_question) / len(hits_of_question) for hits_of_question in hits.values()],
             clusters=list(hits),
-            resampling=resampling,
             method=f"{method}, mean of questions",
             bounds=SHARE,
         ),
@@ -280,7 +274,7 @@ class Evaluation:
 
 
 @shared_draws()
-def evaluate(ratings: Ratings, *, verdicts: Mapping[str, int], resampling: Resampling = DEFAULT) -> Evaluation:
+def evaluate(ratings: Ratings, *, verdicts: Mapping[str, int]) -> Evaluation:
     """Compare the column `judge` with all others.
 
     `ratings` are in `ENTAILMENTS`, an item a pair of response and key point, clustered by response; `verdicts`
@@ -288,20 +282,20 @@ def evaluate(ratings: Ratings, *, verdicts: Mapping[str, int], resampling: Resam
     """
     names = tuple(name for name in ratings.raters if name != JUDGE)
     merged = ratings.merged(ENTAILED)
-    against = tuple(_against(ratings, merged, name, resampling) for name in names)
+    against = tuple(_against(ratings, merged, name) for name in names)
     only_people = merged.only(names)
     return Evaluation(
         people=against,
-        mean=_means_over_annotators(merged, against, names, resampling),
-        weighted=_weighted(ratings, merged, names, verdicts, resampling),
+        mean=_means_over_annotators(merged, against, names),
+        weighted=_weighted(ratings, merged, names, verdicts),
         ceiling={
-            "percent": percent_agreement(only_people, resampling=resampling),
-            "randolph": randolph_kappa(only_people, resampling=resampling),
-            "randolph_three": randolph_kappa(ratings.only(names), resampling=resampling),
+            "percent": percent_agreement(only_people, resampling=DEFAULT),
+            "randolph": randolph_kappa(only_people, resampling=DEFAULT),
+            "randolph_three": randolph_kappa(ratings.only(names), resampling=DEFAULT),
             "cohen": _mean_over_annotators([cohen_kappa(only_people.only(pair)) for pair in only_people.pairs()]),
         },
         pairs=tuple(
-            Pair(*pair, {name: measure(only_people.only(pair), resampling=resampling) for name, measure in OF_TWO})
+            Pair(*pair, {name: measure(only_people.only(pair), resampling=DEFAULT) for name, measure in OF_TWO})
             for pair in only_people.pairs()
         ),
         by_answer={
@@ -311,28 +305,28 @@ def evaluate(ratings: Ratings, *, verdicts: Mapping[str, int], resampling: Resam
     )
 
 
-def accuracy_where(ratings: Ratings, mask: object, *, resampling: Resampling = DEFAULT) -> Stat:
+def accuracy_where(ratings: Ratings, mask: object) -> Stat:
     """Accuracy, entailed or not, over all answers of people to the items of `mask`, shape (items,)."""
     part = ratings.items(np.asarray(mask, dtype=bool)).merged(ENTAILED)
     hits, counted = _hits(part, [name for name in part.raters if name != JUDGE])
     column, item = np.nonzero(counted.T)
     keys = item.tolist() if part.clusters is None else [part.clusters[at] for at in item.tolist()]
-    return rate(hits[item, column], clusters=keys, resampling=resampling, method="accuracy")
+    return rate(hits[item, column], clusters=keys, method="accuracy")
 
 
-def _against(ratings: Ratings, merged: Ratings, name: str, resampling: Resampling) -> AgainstPerson:
+def _against(ratings: Ratings, merged: Ratings, name: str) -> AgainstPerson:
     three, two = ratings.both_rated(name, JUDGE), merged.both_rated(name, JUDGE)
 
     def accuracy(pair: Ratings, method: str) -> Stat:
         hits = pair.codes[:, 0] == pair.codes[:, 1]
-        return rate(hits, clusters=pair.clusters, resampling=resampling, method=method)
+        return rate(hits, clusters=pair.clusters, method=method)
 
     stats = {
         "accuracy": accuracy(two, "accuracy"),
         "accuracy_three": accuracy(three, "accuracy, three answers"),
-        "cohen": cohen_kappa(two, resampling=resampling),
-        "randolph": randolph_kappa(two, resampling=resampling),
-        "randolph_three": randolph_kappa(three, resampling=resampling),
+        "cohen": cohen_kappa(two, resampling=DEFAULT),
+        "randolph": randolph_kappa(two, resampling=DEFAULT),
+        "randolph_three": randolph_kappa(three, resampling=DEFAULT),
     }
     confusion = {
         person: {
@@ -345,7 +339,7 @@ def _against(ratings: Ratings, merged: Ratings, name: str, resampling: Resamplin
 
 
 def _means_over_annotators(
-    merged: Ratings, against: Sequence[AgainstPerson], names: Sequence[str], resampling: Resampling
+    merged: Ratings, against: Sequence[AgainstPerson], names: Sequence[str]
 ) -> dict[str, Stat]:
     """The mean over annotators of each figure; that of accuracy with an interval."""
     figures = list(against[0].stats) if against else []
@@ -359,15 +353,12 @@ def _means_over_annotators(
         np.hstack([hits, counted])[kept],
         clusters=merged.clusters_of(kept),
         n_items=int(kept.sum()),
-        resampling=resampling,
     )
     means["accuracy"] = replace(stat, n_items=means["accuracy"].n_items)
     return means
 
 
-def _weighted(
-    ratings: Ratings, merged: Ratings, names: Sequence[str], verdicts: Mapping[str, int], resampling: Resampling
-) -> Stat:
+def _weighted(ratings: Ratings, merged: Ratings, names: Sequence[str], verdicts: Mapping[str, int]) -> Stat:
     """Accuracy within each answer of the judge, weighted by how often it gives that answer."""
     method = "accuracy, weighted to all verdicts"
     total = sum(verdicts.values())
@@ -388,7 +379,7 @@ def _weighted(
         return (accuracies[:, used] * shares[used]).sum(axis=1)
 
     figure = Figure(method, formula, reason, SHARE)
-    return figure_of(figure, rows, clusters=ratings.clusters, n_items=n_items, resampling=resampling)
+    return figure_of(figure, rows, clusters=ratings.clusters, n_items=n_items)
 
 
 def _mean_over_annotators(stats: Sequence[Stat]) -> Stat:

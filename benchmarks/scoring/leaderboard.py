@@ -135,7 +135,7 @@ class Leaderboard:
             for name, stat in stats.items():
                 bounds = None if name == WORDS else SHARE
                 cells = [cell for _at, cell in self._cells(entry, name)]
-                stats[name] = over_writers(stat, cells, bounds=bounds, level=self.resampling.level)
+                stats[name] = over_writers(stat, cells, bounds=bounds)
         return Row(
             entry=entry,
             stats=stats,
@@ -205,7 +205,7 @@ class Leaderboard:
         if pair[0] in written and pair[1] in written:
             return about_these(stat, len({text.writer for entry in pair for text in self.of[entry]}))
         people, system = pair if pair[0] in written else pair[::-1]
-        return over_writers(stat, self._less(people, system, name), level=self.resampling.level)
+        return over_writers(stat, self._less(people, system, name))
 
     def _compared(self, pair: tuple[str, str], name: str, sides: Sequence[Estimate], n: int) -> Compared:
         """A comparison in which a side of people, and the difference, have writers as a sample."""
@@ -220,7 +220,7 @@ class Leaderboard:
                     for at, cell in self._cells(entry, name)
                     if common[at]
                 ]
-                stats[side] = over_writers(stats[side], cells, bounds=SHARE, level=self.resampling.level)
+                stats[side] = over_writers(stats[side], cells, bounds=SHARE)
         return Compared(stats[0], stats[1], difference)
 
     def rank_intervals(
@@ -397,9 +397,7 @@ def order_difference(sums: Mapping[str, Floats], order: str, *, resampling: Resa
         (side[:, 0] - score * side[:, 1]) / side[:, 1].sum() for side, score in zip(sides, scores, strict=True)
     )
     se = float(np.sqrt(n / (n - 1) * ((first - second) ** 2).sum()))
-    return with_student(
-        stat, se, n - 1, level=resampling.level, bounds=COEFFICIENT, same="the same in every subtopic"
-    )
+    return with_student(stat, se, n - 1, bounds=COEFFICIENT, same="the same in every subtopic")
 
 
 def permutation_p(sums: Mapping[str, Floats], *, seed: int = DEFAULT.seed) -> float:

@@ -21,7 +21,7 @@ ALIKE = 0.2
 """How alike items of a cluster are taken to be where nothing says it: an intraclass correlation."""
 PILOT_LEVEL = 0.8
 """How often the range of a width holds what will come."""
-_DRAWS = 2_000
+_DRAWS, MOST_ITEMS = 2_000, 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,9 +105,7 @@ def _share_of_cluster(size: float, alike: float) -> float:
     return (1 + (size - 1) * alike) / size
 
 
-def expected_width(
-    known: Variances, *, n_people: int, n_items: int, n_each: int | None = None, level: float = 0.95
-) -> float:
+def expected_width(known: Variances, *, n_people: int, n_items: int, n_each: int | None = None) -> float:
     """How wide the interval will be on average with so many people, `n_each` of them on each of the items.
 
     By default as large a share of them as in the pilot.
@@ -118,7 +116,7 @@ def expected_width(
     if n_items < 2 or (known.people is not None and n_people < 2):
         raise BadShape(f"{n_people} people on {n_items} items leave nothing to compare")
     if known.people is None:
-        return _width(known.items / n_items, n_items - 1.0, level)
+        return _width(known.items / n_items, n_items - 1.0)
     n_cells = n_items * (n_people * known.filled if n_each is None else min(n_each, n_people))
     n_cells = max(n_cells, n_people, n_items)
     shares = 1 / n_people, 1 / n_items, 1 / n_cells
@@ -127,13 +125,13 @@ def expected_width(
     if v <= 0:
         return 0.0
     df = max(satterthwaite(v, shares, variances, round(n_cells)), min(n_people, n_items) - 1.0)
-    return _width(v, df, level)
+    return _width(v, df)
 
 
-def _width(v: float, df: float, level: float) -> float:
+def _width(v: float, df: float) -> float:
     """The mean width: an estimated standard error is too small on average, by c4."""
     c4 = math.sqrt(2 / df) * math.exp(math.lgamma((df + 1) / 2) - math.lgamma(df / 2))
-    return 2 * t_quantile(df, level) * c4 * math.sqrt(v)
+    return 2 * t_quantile(df) * c4 * math.sqrt(v)
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,9 +145,7 @@ class Width:
     high: float
 
 
-def widths(
-    known: Variances, designs: Sequence[tuple[int, int]], *, level: float = 0.95, seed: int = DEFAULT.seed
-) -> tuple[Width, ...]:
+def widths(known: Variances, designs: Sequence[tuple[int, int]], *, seed: int = DEFAULT.seed) -> tuple[Width, ...]:
     """The width at each design, (people, items), with its range.
 
     The range comes from variances that could have given the pilot's: each mean square over a drawn chi-square.
@@ -157,11 +153,9 @@ def widths(
     possible = _possible(known, seed)
     widths = []
     for n_people, n_items in designs:
-        drawn = [
-            expected_width(variances, n_people=n_people, n_items=n_items, level=level) for variances in possible
-        ]
+        drawn = [expected_width(variances, n_people=n_people, n_items=n_items) for variances in possible]
         low, high = np.quantile(drawn, [(1 - PILOT_LEVEL) / 2, (1 + PILOT_LEVEL) / 2]).tolist()
-        expected = expected_width(known, n_people=n_people, n_items=n_items, level=level)
+        expected = expected_width(known, n_people=n_people, n_items=n_items)
         widths.append(Width(n_people, n_items, expected, min(low, expected), max(high, expected)))
     return tuple(widths)
 
@@ -187,8 +181,8 @@ def _possible(known: Variances, seed: int) -> list[Variances]:
     ]
 
 
-def items_for(known: Variances, *, width: float, n_people: int, most: int = 10_000) -> int | None:
-    """The least number of items at which the interval is expected to be so narrow; None beyond `most`.
+def items_for(known: Variances, *, width: float, n_people: int) -> int | None:
+    """The least number of items at which the interval is expected to be so narrow; None beyond 10,000.
 
     People who are a sample bring a width of their own, which no number of items makes smaller.
     """
@@ -198,9 +192,9 @@ def items_for(known: Variances, *, width: float, n_people: int, most: int = 10_0
 
     low, high = 1, 2
     while not is_enough(high):
-        if high >= most:
+        if high >= MOST_ITEMS:
             return None
-        low, high = high, min(2 * high, most)
+        low, high = high, min(2 * high, MOST_ITEMS)
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (low, middle) if is_enough(middle) else (middle, high)

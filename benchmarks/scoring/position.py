@@ -20,7 +20,7 @@ from benchmarks.scoring.intervals import bootstrap_mean, bootstrap_ratio
 from benchmarks.scoring.spread import BINS, CELLS, NAMES, SENTENCE_BINS, Ints, Shown, Spread, rouge, spread
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import TOKENS_PER_WORD
-from benchmarks.scoring.sums import DEFAULT, Resampling
+from benchmarks.scoring.sums import DEFAULT, LEVEL
 
 SIGNIFICANT = 0.05
 MIN_POINTS = 3
@@ -244,19 +244,15 @@ def is_late(text: Placed, *, from_word: int = LATE_FROM) -> bool:
     return first is not None and first >= from_word
 
 
-def late_score(
-    texts: Sequence[Placed], score: str, *, from_word: int = LATE_FROM, resampling: Resampling = DEFAULT
-) -> Late:
+def late_score(texts: Sequence[Placed], score: str, *, from_word: int = LATE_FROM) -> Late:
     """Compare a score on late texts with that on random subsets, drawn without putting texts back."""
     scored = ((text.score(score), is_late(text, from_word=from_word)) for text in texts)
     known = [(value, late, "") for value, late in scored if value is not None]
     reason = f"under {MIN_TEXTS} texts whose content lies late, or of the others"
-    return beside_random(known, reason=reason, resampling=resampling)
+    return beside_random(known, reason=reason)
 
 
-def beside_random(
-    texts: Sequence[tuple[float, bool, str]], *, reason: str, resampling: Resampling = DEFAULT
-) -> Late:
+def beside_random(texts: Sequence[tuple[float, bool, str]], *, reason: str) -> Late:
     """Compare the mean of chosen values with those of random subsets of all that take as many of each group.
 
     `texts` are (value, whether it is chosen, group); `reason` says what is missing where few are chosen or left.
@@ -264,8 +260,8 @@ def beside_random(
     n, n_all = sum(chosen for _value, chosen, _group in texts), len(texts)
     if min(n, n_all - n) < MIN_TEXTS:
         return Late(None, n, n_all, reason=reason)
-    dice = np.random.default_rng(resampling.seed)
-    total, expected = np.zeros(resampling.n_resamples), 0.0
+    dice = np.random.default_rng(DEFAULT.seed)
+    total, expected = np.zeros(DEFAULT.n_resamples), 0.0
     for group in sorted({group for _value, _chosen, group in texts}):
         known = sorted((value, chosen) for value, chosen, its in texts if its == group)  # drawn in this order
         values = np.array([value for value, _chosen in known], dtype=np.float64)
@@ -273,13 +269,12 @@ def beside_random(
         if size == 0:
             continue
         expected += size * float(values.mean())
-        keys = dice.random((resampling.n_resamples, len(values)))
+        keys = dice.random((DEFAULT.n_resamples, len(values)))
         taken = np.argpartition(keys, size - 1, axis=1)[:, :size] if size < len(values) else slice(None)
         total += values[taken].sum(axis=1) if size < len(values) else values.sum()
     means = total / n
     value = sum(value for value, chosen, _group in texts if chosen) / n
-    ends = (1 - resampling.level) / 2
-    low, high = np.quantile(means, [ends, 1 - ends])
+    low, high = np.quantile(means, [(1 - LEVEL) / 2, (1 + LEVEL) / 2])
     return Late(
         value,
         n,
@@ -307,15 +302,10 @@ def scored(text: Written) -> dict[str, float | None]:
     return {**rouge(text.lines, text.reference), **text.scores}
 
 
-def mean_scores(
-    texts: Sequence[Written], names: Sequence[str], *, resampling: Resampling = DEFAULT
-) -> dict[str, Stat]:
+def mean_scores(texts: Sequence[Written], names: Sequence[str]) -> dict[str, Stat]:
     """The mean of each score over the texts that have it, each with its interval over items."""
     rows, items = [scored(text) for text in texts], [text.item for text in texts]
-    return {
-        name: bootstrap_mean([row.get(name) for row in rows], clusters=items, resampling=resampling)
-        for name in names
-    }
+    return {name: bootstrap_mean([row.get(name) for row in rows], clusters=items) for name in names}
 
 
 def shuffled(texts: Sequence[Written], *, seed: int = DEFAULT.seed) -> list[Written]:
@@ -359,10 +349,10 @@ class Scored:
     values: Mapping[str, float]
 
 
-def mean_over_sources(texts: Sequence[Scored], measure: str, *, resampling: Resampling = DEFAULT) -> Stat:
+def mean_over_sources(texts: Sequence[Scored], measure: str) -> Stat:
     """The mean over the sources whose text has the measure, with an interval over sources."""
     known = sorted((text.values[measure], text.item) for text in texts if measure in text.values)
-    return bootstrap_mean([value for value, _item in known], resampling=resampling, reason="no text has it")
+    return bootstrap_mean([value for value, _item in known], reason="no text has it")
 
 
 def mean_over_datasets(texts: Sequence[Scored], measure: str) -> Stat:
@@ -374,13 +364,10 @@ def mean_over_datasets(texts: Sequence[Scored], measure: str) -> Stat:
     return _over_strata(_by_dataset({(text.dataset, text.item): text.values.get(measure) for text in texts}))
 
 
-def difference(
-    first: Sequence[Scored], second: Sequence[Scored], measure: str, *, resampling: Resampling = DEFAULT
-) -> Stat:
+def difference(first: Sequence[Scored], second: Sequence[Scored], measure: str) -> Stat:
     """The first less the second on the sources that both have the measure of, with an interval over these."""
-    apart = sorted(value for value in _apart(first, second, measure).values())
-    method = "mean difference on the same sources"
-    return bootstrap_mean(apart, resampling=resampling, method=method, reason="no source in common")
+    apart = sorted(_apart(first, second, measure).values())
+    return bootstrap_mean(apart, method="mean difference on the same sources", reason="no source in common")
 
 
 def difference_over_datasets(first: Sequence[Scored], second: Sequence[Scored], measure: str) -> Stat:

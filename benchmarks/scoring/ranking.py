@@ -21,7 +21,17 @@ from numpy.typing import ArrayLike
 from benchmarks.scoring.formulas import COEFFICIENT, Figure
 from benchmarks.scoring.intervals import Batch, figure_of
 from benchmarks.scoring.stat import Stat
-from benchmarks.scoring.sums import DEFAULT, BadShape, Bools, Floats, Ints, Resampling, divide, in_order_of_content
+from benchmarks.scoring.sums import (
+    DEFAULT,
+    LEVEL,
+    BadShape,
+    Bools,
+    Floats,
+    Ints,
+    Resampling,
+    divide,
+    in_order_of_content,
+)
 
 MIN_POINTS = 3
 _NOISE = 1e-12
@@ -64,7 +74,7 @@ def r_of_moments(totals: Floats) -> Floats:
 
 
 MIN_SYSTEMS = 3
-LEVEL = "all systems are level on one side"
+ALL_LEVEL = "all systems are level on one side"
 TOO_CLOSE = "too few clusters to tell these systems apart"
 MOST_TURNED = 0.15
 """Share of the pairs of systems that resamples may turn over; above it intervals miss the truth too often."""
@@ -130,7 +140,7 @@ def _of_ranks(method: str, width: int, ranks: Callable[[Floats], Floats]) -> Fig
         x, y = (ranks(side) for side in _means(totals, width))
         return divide((x * y).sum(axis=1), np.sqrt((x * x).sum(axis=1) * (y * y).sum(axis=1)))
 
-    return Figure(method, formula, LEVEL, COEFFICIENT, is_attenuated=True)
+    return Figure(method, formula, ALL_LEVEL, COEFFICIENT, is_attenuated=True)
 
 
 def _mean_ranks(means: Floats) -> Floats:
@@ -222,10 +232,10 @@ class RankIntervals:
     reason: str = ""
 
 
-def rank_intervals(scores: Floats, *, level: float = 0.95, seed: int = DEFAULT.seed) -> RankIntervals:
+def rank_intervals(scores: Floats, *, seed: int = DEFAULT.seed) -> RankIntervals:
     """Compare systems by the means of their scores, shape (systems, subtopics), without gaps.
 
-    Any difference at all is called wrongly in 1 − `level` of boards of equal systems. Differences count against
+    Any difference at all is called wrongly in 5 of 100 boards of equal systems. Differences count against
     standard errors that lean on the mean variance of all pairs.
     """
     n_systems, n = scores.shape
@@ -238,7 +248,7 @@ def rank_intervals(scores: Floats, *, level: float = 0.95, seed: int = DEFAULT.s
         return RankIntervals(plain, n, None, None, TOO_FEW if n < MIN_SUBTOPICS else "a single system")
     pairs = _Pairs.of(scores)
     gaps = pairs.gaps(means[None])
-    threshold = _threshold(scores, level=level, seed=seed)
+    threshold = _threshold(scores, seed=seed)
     is_apart = pairs.distances(gaps)[0] > threshold
     first_wins = gaps[0] > 0
     better, worse = (np.where(first_wins, *sides)[is_apart] for sides in (pairs.sides, pairs.sides[::-1]))
@@ -294,8 +304,8 @@ class _Pairs:
         return np.sqrt(statistic, out=statistic)
 
 
-def _threshold(scores: Floats, *, level: float, seed: int) -> float:
-    """The distance that the largest of all pairs exceeds in 1 − `level` of the turns."""
+def _threshold(scores: Floats, *, seed: int) -> float:
+    """The distance that the largest of all pairs exceeds in 5 of 100 turns."""
     n = scores.shape[1]
     residuals = scores - scores.mean(axis=1, keepdims=True) - scores.mean(axis=0) + scores.mean()
     # In the order of what subtopics hold, so that the same scores have the same draws.
@@ -309,4 +319,4 @@ def _threshold(scores: Floats, *, level: float, seed: int) -> float:
     step = max(1, _CELLS // len(pairs.squares))
     parts = [means[start : start + step] for start in range(0, len(means), step)]
     ordered = np.sort(np.concatenate([pairs.distances(pairs.gaps(part)).max(axis=1) for part in parts]))
-    return float(ordered[math.ceil(level * len(ordered)) - 1])
+    return float(ordered[math.ceil(LEVEL * len(ordered)) - 1])

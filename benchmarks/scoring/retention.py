@@ -10,14 +10,15 @@ import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from functools import partial
 
 import numpy as np
 
-from benchmarks.scoring.agreement import Measure, by_subset, randolph_kappa
+from benchmarks.scoring.agreement import by_subset, randolph_kappa
 from benchmarks.scoring.intervals import rate
 from benchmarks.scoring.ratings import MISSING, Ratings
 from benchmarks.scoring.stat import Stat, mean_of_stats
-from benchmarks.scoring.sums import DEFAULT, BadShape, Bools, Ints, Resampling
+from benchmarks.scoring.sums import DEFAULT, BadShape, Bools, Ints
 
 
 class Task(StrEnum):
@@ -126,9 +127,7 @@ def outcomes(
     )
 
 
-def retention(
-    is_kept: Bools, is_decided: Bools, clusters: Sequence[Hashable], *, resampling: Resampling = DEFAULT
-) -> Stat:
+def retention(is_kept: Bools, is_decided: Bools, clusters: Sequence[Hashable]) -> Stat:
     """Share kept of the key points decided, all of shape (points,); the interval resamples questions.
 
     Tied points are decided (dropped), unresolved ones are not.
@@ -137,7 +136,7 @@ def retention(
     if not is_decided.any():
         return Stat.undefined("no key point is decided", method=method)
     keys = [clusters[at] for at in np.flatnonzero(is_decided).tolist()]
-    return rate(is_kept[is_decided], clusters=keys, resampling=resampling, method=method)
+    return rate(is_kept[is_decided], clusters=keys, method=method)
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,6 +148,9 @@ class RankedSubset:
     held_out: Stat
 
 
+REPORTED = partial(randolph_kappa, resampling=DEFAULT)
+
+
 def halves(clusters: Sequence[Hashable], *, seed: int) -> tuple[list[int], list[int]]:
     """Positions of items in two halves that split no question, drawn by seed; the first has the odd one."""
     names = list(dict.fromkeys(clusters))
@@ -158,20 +160,18 @@ def halves(clusters: Sequence[Hashable], *, seed: int) -> tuple[list[int], list[
     return inside, [position for position, cluster in enumerate(clusters) if cluster not in first]
 
 
-def ranked_subsets(
-    ratings: Ratings, *, seed: int, reporting: Measure = randolph_kappa
-) -> tuple[RankedSubset, ...]:
+def ranked_subsets(ratings: Ratings, *, seed: int) -> tuple[RankedSubset, ...]:
     """Every set of two or more annotators, best first on one half of the questions, reported on the other.
 
     Ranking and reporting on the same items would flatter the winner. Sets without a figure come last; of equal
-    ones the larger set comes first. `reporting` may be a kappa with an interval, which costs more.
+    ones the larger set comes first.
     """
     parts = []
     for positions in halves(ratings.clusters or range(len(ratings.codes)), seed=seed):
         mask = np.zeros(len(ratings.codes), dtype=bool)
         mask[positions] = True
         parts.append(ratings.items(mask))
-    inside, outside = by_subset(randolph_kappa, parts[0]), by_subset(reporting, parts[1])
+    inside, outside = by_subset(randolph_kappa, parts[0]), by_subset(REPORTED, parts[1])
     subsets = [RankedSubset(who, inside[who], outside[who]) for who in inside]
 
     def order(subset: RankedSubset) -> tuple[bool, float, int, tuple[str, ...]]:
@@ -282,11 +282,10 @@ def at_threshold(
     is_key: Sequence[bool | None],
     *,
     threshold: float,
-    clusters: Sequence[Hashable] | None = None,
-    resampling: Resampling = DEFAULT,
+    clusters: Sequence[Hashable],
 ) -> ThresholdFigures:
     """Figures at one threshold; all arguments run in parallel over points, `is_key` None where unlabelled."""
-    if len(scores) != len(is_key) or (clusters is not None and len(clusters) != len(scores)):
+    if not len(scores) == len(is_key) == len(clusters):
         raise BadShape(f"{len(scores)} scores, {len(is_key)} labels")
     key, other = (np.array([label is wanted for label in is_key], dtype=bool) for wanted in (True, False))
     stats = {}
@@ -295,8 +294,8 @@ def at_threshold(
         if not among.any():
             stats[name] = Stat.undefined(_NOTHING_AMONG[name], method=method)
             continue
-        keys = None if clusters is None else [clusters[at] for at in np.flatnonzero(among).tolist()]
-        stats[name] = rate(hits[among], clusters=keys, resampling=resampling, method=method)
+        keys = [clusters[at] for at in np.flatnonzero(among).tolist()]
+        stats[name] = rate(hits[among], clusters=keys, method=method)
     return ThresholdFigures(threshold=threshold, n_unlabelled=int((~(key | other)).sum()), **stats)
 
 

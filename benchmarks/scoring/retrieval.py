@@ -17,7 +17,7 @@ from benchmarks.scoring.formulas import SAME, SHARE, Figure, Shares
 from benchmarks.scoring.intervals import Batch
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import TOKEN_BUDGET, select_by_scores
-from benchmarks.scoring.sums import DEFAULT, Resampling, ratio, shared_draws
+from benchmarks.scoring.sums import ratio, shared_draws
 
 FIGURES = ("recall_documents", "recall_insights", "ndcg")
 BY_CONSTRUCTION = "1 by construction: it ranks by the gain itself"
@@ -111,20 +111,16 @@ def ndcg(gains: Sequence[float], all_gains: Iterable[float]) -> float | None:
 
 
 def qualities(
-    by_retriever: Mapping[str, Sequence[Retrieved]],
-    *,
-    resampling: Resampling | None = DEFAULT,
-    oracles: Collection[str] = (),
+    by_retriever: Mapping[str, Sequence[Retrieved]], *, oracles: Collection[str] = ()
 ) -> dict[str, Quality]:
     """The mean of each figure over subtopics for each retriever; all draw the same subtopics.
 
-    Without `resampling` no figure has an interval. Nor has the nDCG of `oracles`, which is 1 by construction: they
-    rank by the gain itself.
+    The nDCG of `oracles` has no interval: it is 1 by construction, since they rank by the gain itself.
     """
     subtopics = sorted({row.subtopic for rows in by_retriever.values() for row in rows})
     at = {subtopic: place for place, subtopic in enumerate(subtopics)}
     figure = Figure("mean over subtopics", ratio, NO_GOLD, SHARE)
-    batch = Batch(max(1, len(at)), resampling)
+    batch = Batch(max(1, len(at)))
     blocks = {}
     for name, rows in by_retriever.items():
         for measure in FIGURES:

@@ -164,7 +164,7 @@ def progress(
         means.append(
             CurvePoint(
                 mark_ms=mark,
-                mean=over_writers(mean, cells, bounds=SHARE, level=resampling.level),
+                mean=over_writers(mean, cells, bounds=SHARE),
                 n_sessions=len(present),
                 n_unscored=len(present) - len(here),
             )
@@ -228,9 +228,7 @@ class TimeToScore:
         return next((step.survival for step in reversed(self.steps) if step.minute <= minute), 1.0)
 
 
-def time_to_score(
-    sessions: Sequence[Session], *, share: float, limit: float, resampling: Resampling | None = DEFAULT
-) -> TimeToScore:
+def time_to_score(sessions: Sequence[Session], *, share: float, limit: float) -> TimeToScore:
     """When sessions first reach a share of the system's score, up to `limit` minutes.
 
     The interval is over writers (over sessions where each writer has one), by jackknife and Student's t. Beyond
@@ -244,7 +242,7 @@ def time_to_score(
     return TimeToScore(
         share=share,
         steps=kaplan_meier(minutes, is_reached),
-        mean=restricted_mean(minutes, is_reached, writers, limit=limit, resampling=resampling),
+        mean=restricted_mean(minutes, is_reached, writers, limit=limit),
         n_reached=n_reached,
         censored=tuple(sorted(minutes[~is_reached].tolist())),
         n_writers=len(set(writers)),
@@ -281,14 +279,7 @@ def kaplan_meier(minutes: Floats, is_reached: Bools) -> tuple[Step, ...]:
     return tuple(steps)
 
 
-def restricted_mean(
-    minutes: Floats,
-    is_reached: Bools,
-    writers: Sequence[Hashable],
-    *,
-    limit: float,
-    resampling: Resampling | None = DEFAULT,
-) -> Stat:
+def restricted_mean(minutes: Floats, is_reached: Bools, writers: Sequence[Hashable], *, limit: float) -> Stat:
     """The mean of minutes below the level up to `limit`, with its interval over writers."""
     if not len(minutes):
         return Stat.undefined(NO_SESSION, method=KAPLAN_MEIER)
@@ -297,8 +288,6 @@ def restricted_mean(
     value, n = _area(minutes, is_reached, limit), len(groups)
     only_these = n if n < MIN_CLUSTERS else None
     stat = Stat(value, n_items=len(minutes), n_clusters=n, method=KAPLAN_MEIER, only_these=only_these)
-    if resampling is None:
-        return stat
     if reason := few(n, len(minutes), clusters="writers", items="sessions"):
         return replace(stat, interval_reason=reason)
     without = np.array([_area(minutes[of != at], is_reached[of != at], limit) for at in range(n)])
@@ -306,7 +295,6 @@ def restricted_mean(
         stat,
         jackknife_error(without),
         n - 1,
-        level=resampling.level,
         bounds=(0.0, limit),
         same="the same without any writer",
         method=f"{KAPLAN_MEIER}, jackknife over writers",

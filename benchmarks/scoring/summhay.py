@@ -25,7 +25,7 @@ OF_CITATION = {"citation": "f1", "precision": "precision", "recall": "recall"}
 
 
 HALF = 0.5
-"""Value of partial coverage, unless somebody sets it otherwise."""
+"""Value of partial coverage."""
 
 
 class Coverage(StrEnum):
@@ -48,8 +48,8 @@ COVERED = (Coverage.PARTIAL.value, Coverage.FULL.value)
 """The levels that name a line of the summary."""
 
 
-def worth(half: float = HALF) -> dict[str, float]:
-    return {Coverage.NONE.value: 0.0, Coverage.PARTIAL.value: half, Coverage.FULL.value: 1.0}
+def worth() -> dict[str, float]:
+    return {Coverage.NONE.value: 0.0, Coverage.PARTIAL.value: HALF, Coverage.FULL.value: 1.0}
 
 
 class Score(StrEnum):
@@ -71,9 +71,9 @@ class Probabilities(NamedTuple):
         """From two of them as they are stored; None where they are not known."""
         return None if partial is None or full is None else cls(max(0.0, 1 - partial - full), partial, full)
 
-    def expected(self, half: float = HALF) -> float:
+    def expected(self) -> float:
         """The mean value of the insight's coverage."""
-        return half * self.partial + self.full
+        return HALF * self.partial + self.full
 
 
 class Average(StrEnum):
@@ -246,18 +246,17 @@ def score_insight(
     gold: frozenset[int],
     verdict: Verdict,
     lines: Sequence[Line],
-    half: float = HALF,
     repeats: Repeats = Repeats.ONCE,
 ) -> InsightScore:
     """Score one insight by its verdict; links of an uncovered insight are ignored.
 
-    `half` is what partial coverage is worth. Line numbers outside the summary count as no link. The joint score
+    Line numbers outside the summary count as no link. The joint score
     needs a linked line, so it takes what the label is worth, whatever the probabilities.
     """
     coverage = verdict.coverage
     is_covered = coverage is not Coverage.NONE
-    by_label = half if coverage is Coverage.PARTIAL else float(is_covered)
-    value = by_label if verdict.probabilities is None else verdict.probabilities.expected(half)
+    by_label = HALF if coverage is Coverage.PARTIAL else float(is_covered)
+    value = by_label if verdict.probabilities is None else verdict.probabilities.expected()
     linked = [number for number in dict.fromkeys(verdict.lines) if 1 <= number <= len(lines)] if is_covered else []
     mentions = [number for line in linked for number in lines[line - 1].mentions]
     citation = score_citations(mentions, gold, repeats=repeats) if linked and gold else None
@@ -279,7 +278,6 @@ def score_summary(
     verdicts: Mapping[str, Verdict],
     lines: Sequence[Line],
     *,
-    half: float = HALF,
     repeats: Repeats = Repeats.ONCE,
 ) -> SummaryScore:
     """Score a summary against the insights of its subtopic (§4.1).
@@ -288,7 +286,7 @@ def score_summary(
     order from line 1. Coverage and joint are means over insights, the citation figures over linked ones.
     """
     scored = tuple(
-        score_insight(key=key, gold=gold, verdict=verdicts[key], lines=lines, half=half, repeats=repeats)
+        score_insight(key=key, gold=gold, verdict=verdicts[key], lines=lines, repeats=repeats)
         for key, gold in insights
         if key in verdicts
     )

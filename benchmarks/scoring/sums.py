@@ -79,12 +79,10 @@ def ratio(totals: Floats) -> Floats:
     return divide(totals[:, 0], totals[:, 1])
 
 
-def mean_of_defined(values: Floats, weights: Floats | None = None) -> Floats:
-    """Mean of each row over what is defined (not NaN) in it, shape (rows,); `weights` are of the same shape."""
+def mean_of_defined(values: Floats) -> Floats:
+    """Mean of each row over what is defined (not NaN) in it, shape (rows,)."""
     is_defined = np.isfinite(values)
-    counted = is_defined.astype(np.float64) if weights is None else np.where(is_defined, weights, 0.0)
-    total = (np.where(is_defined, values, 0.0) * counted).sum(axis=1)
-    return divide(total, counted.sum(axis=1))
+    return divide(np.where(is_defined, values, 0.0).sum(axis=1), is_defined.sum(axis=1))
 
 
 def mean_of_ratios(totals: Floats) -> Floats:
@@ -93,17 +91,21 @@ def mean_of_ratios(totals: Floats) -> Floats:
     return mean_of_defined(divide(totals[:, :width], totals[:, width:]))
 
 
+LEVEL = 0.95
+"""The level of every interval."""
+
+
 @lru_cache(maxsize=1_000)
-def t_quantile(df: float, level: float = 0.95) -> float:
+def t_quantile(df: float, level: float = LEVEL) -> float:
     """How many standard errors an interval of this level reaches to either side."""
     from scipy.special import stdtrit
 
     return float(stdtrit(df, 0.5 + level / 2))
 
 
-def t_interval(value: float, se: float, df: float, level: float = 0.95) -> tuple[float, float]:
+def t_interval(value: float, se: float, df: float) -> tuple[float, float]:
     """Both ends of the interval of a value whose standard error has `df` degrees of freedom."""
-    half = t_quantile(df, level) * se
+    half = t_quantile(df) * se
     return value - half, value + half
 
 
@@ -146,7 +148,6 @@ class Resampling:
 
     seed: int = 20240701
     n_resamples: int = 2000
-    level: float = 0.95
     over_people: bool = False
 
 
@@ -168,26 +169,23 @@ def people_of(who: Sequence[Sequence[int]], n: int, resampling: Resampling | Non
     return People(tuple(tuple(those) for those in who), n)
 
 
-def percentiles(values: Floats, n_clusters: int, resampling: Resampling) -> tuple[float, float]:
+def percentiles(values: Floats, n_clusters: int) -> tuple[float, float]:
     """Both ends of the interval from the defined values of the resamples of `n_clusters` clusters.
 
     Percentiles are too narrow for few clusters; these are expanded as Hesterberg (2015, section 4.2) does, by
     Student's t and the n / (n − 1) that resampling loses. For 5 clusters the 95 % interval runs from the 0.1st to
     the 99.9th percentile, for 60 from the 2.3rd to the 97.7th.
     """
-    tail = expanded_tail(n_clusters, resampling.level)
+    tail = expanded_tail(n_clusters)
     last = len(values) - 1
     low, high = np.interp([tail * last, (1 - tail) * last], np.arange(last + 1), np.sort(values))
     return float(low), float(high)
 
 
 @lru_cache(maxsize=1_000)
-def expanded_tail(n_clusters: int, level: float) -> float:
-    """The share of resamples beyond each end of an interval of this level."""
-    from scipy.special import stdtrit
-
-    t = float(stdtrit(n_clusters - 1, 0.5 + level / 2))
-    return NormalDist().cdf(-t * math.sqrt(n_clusters / (n_clusters - 1)))
+def expanded_tail(n_clusters: int) -> float:
+    """The share of resamples beyond each end of an interval."""
+    return NormalDist().cdf(-t_quantile(n_clusters - 1) * math.sqrt(n_clusters / (n_clusters - 1)))
 
 
 @contextmanager

@@ -26,7 +26,6 @@ from benchmarks.retrieval.lexical import CONTENT, TOKENS
 from benchmarks.retrieval.registry import RETRIEVERS, WrongSettings, make
 from benchmarks.scoring.retrieval import Quality, Retrieved, qualities, retrieved
 from benchmarks.scoring.summhay import TOKEN_BUDGET
-from benchmarks.scoring.sums import DEFAULT, Resampling
 from benchmarks.web.lists import Column, MemoryTable
 from benchmarks.web.pages import HtmxHttpRequest, page, polled
 from benchmarks.web.permissions import refuse_others, requires
@@ -56,12 +55,7 @@ class Line:
         return self.retriever if self.is_imported else in_words(self.retriever, self.settings)
 
 
-def quality_lines(
-    haystacks: Iterable[Haystack],
-    *,
-    token_budget: int = TOKEN_BUDGET,
-    resampling: Resampling | None = DEFAULT,
-) -> list[Line]:
+def quality_lines(haystacks: Iterable[Haystack], *, token_budget: int = TOKEN_BUDGET) -> list[Line]:
     """A line for each retriever with scores of a haystack, by recall of insights and nDCG, the highest first.
 
     Six queries.
@@ -95,7 +89,7 @@ def quality_lines(
         )
     }
     oracles = [name for name in by_reference if names[name][0] == ORACLE]
-    measured = qualities(by_reference, resampling=resampling, oracles=oracles)
+    measured = qualities(by_reference, oracles=oracles)
     lines = [Line(name, *names[name], settings.get(names[name], {}), measured[name]) for name in by_reference]
     return sorted(lines, key=_rank)
 

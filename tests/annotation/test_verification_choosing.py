@@ -13,7 +13,6 @@ from annotation.verification.results import task_agreement
 from benchmarks.io.schemas.plain_labels import POINT_CATEGORIES
 from benchmarks.scoring.agreement import randolph_kappa
 from benchmarks.scoring.retention import Task, halves
-from benchmarks.scoring.sums import DEFAULT
 from tests.conftest import make_user
 from tests.makers import NOW, imported_annotator
 from tests.makers_verification import make_questions, make_verification_study, say_all
@@ -35,7 +34,7 @@ def simulated(errors: dict[str, float], *, n: int = 240, per_question: int = 4, 
 
 def test_the_careless_one_is_in_none_of_the_best_sets_and_in_the_worst_pair() -> None:
     table = simulated({"ann": 0.05, "bob": 0.08, "cat": 0.06, "dan": 0.4})
-    found = datasets.ranking(table, Task.KEEP, seed=1, resampling=DEFAULT)
+    found = datasets.ranking(table, Task.KEEP, seed=1)
     assert len(found.rows) == 11
     assert all("dan" not in row.annotators for row in found.rows[:4])
     assert "dan" in found.rows[-1].annotators

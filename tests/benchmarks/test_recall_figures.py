@@ -13,13 +13,10 @@ from hypothesis import strategies as st
 from benchmarks.models import Judge, PointVerdict
 from benchmarks.recall import figures, results
 from benchmarks.scoring.keypoints import Answer, SupportedBy
-from benchmarks.scoring.sums import Resampling
 from tests.makers_recall import extract, make_judge, make_response, say, support
 from tests.makers_verification import make_questions, make_verification_study, say_all
 
 pytestmark = pytest.mark.django_db
-
-FEW = Resampling(n_resamples=20)
 
 
 def report(capsys: pytest.CaptureFixture[str], **options):
@@ -148,7 +145,7 @@ def test_groups_are_scored_apart() -> None:
         figures.Judged(Answer(question, n, hits), number, "owl", "heron", category, "", 0, 0)
         for number, (question, (category, n, hits)) in enumerate(counts.items())
     ]
-    found = figures.by_dimension(rows, "category", resampling=FEW)
+    found = figures.by_dimension(rows, "category")
     assert {group.name: group.scores.kpr_macro.value for group in found} == {"causal": 0.875, "factual": 0.0}
 
 
@@ -167,7 +164,7 @@ def test_groups_part_the_responses_and_no_figure_leaves_0_to_1(rows: list[tuple[
         for number, (system, category, n, k) in enumerate(rows)
     ]  # fmt: skip
     for dimension in figures.DIMENSIONS:
-        groups = figures.by_dimension(judged, dimension, resampling=FEW)
+        groups = figures.by_dimension(judged, dimension)
         assert sum(group.scores.n_answers for group in groups) == len(rows)
         for group in groups:
             for stat in results.stats(group.scores).values():

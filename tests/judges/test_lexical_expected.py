@@ -144,7 +144,7 @@ def test_key_points_are_judged_as_by_version_1() -> None:
 def test_on_a_conversation_topic_it_was_not_fitted_on_it_does_as_well_as_is_claimed() -> None:
     """Alone, and with GPT-4o in a jury by two thirds; the default odds are those fitted here."""
     rows = conversations()
-    result = fit(rows, base=ExpectedConfig(), silver=news()[0])
+    result = fit(rows, ExpectedConfig(), silver=news()[0])
     assert (result.n_summaries, result.n_insights) == (114, 661)
     assert (result.expected.pearson.value or 0) >= 0.77
     assert (result.held_out.stats["pearson"].value or 0) >= 0.745

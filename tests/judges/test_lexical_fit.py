@@ -17,7 +17,6 @@ from benchmarks.judges.lexical_fit import (
     fit,
     thresholds,
 )
-from benchmarks.scoring.sums import Resampling
 from tests.judges.real_data import conversations, needs_data, news
 
 THINGS = ["copper kettles", "wooden ladders", "garden hoses", "winter coats", "brass lamps"]
@@ -63,7 +62,7 @@ def study(topics: Sequence[str], subtopics: Sequence[str], n_each: int) -> list[
 
 
 def test_thresholds_that_part_the_labels_are_found_on_the_other_topic() -> None:
-    result = fit(study("ab", "x", 18))
+    result = fit(study("ab", "x", 18), LexicalConfig())
     assert result.held_out_by is HeldOutBy.TOPIC
     assert {fold.left_out for fold in result.folds} == {"a", "b"}
     assert (result.n_summaries, result.n_insights) == (36, 180)
@@ -74,7 +73,7 @@ def test_thresholds_that_part_the_labels_are_found_on_the_other_topic() -> None:
 
 def test_the_fitted_configuration_keeps_the_weights_it_started_from() -> None:
     start = LexicalConfig(recall_weight=0.3, entailed_from=0.5, partial_from=0.9, full_from=0.95)
-    result = fit(study("ab", "x", 18), base=start)
+    result = fit(study("ab", "x", 18), start)
     fitted = result.config
     assert fitted == replace(
         start, partial_from=fitted.partial_from, full_from=fitted.full_from, odds=fitted.odds, fitted_on=("a", "b")
@@ -88,7 +87,7 @@ def test_the_fitted_configuration_keeps_the_weights_it_started_from() -> None:
 
 
 def test_with_one_topic_its_subtopics_are_left_out_and_the_result_says_so() -> None:
-    result = fit(study("a", "xyz", 12))
+    result = fit(study("a", "xyz", 12), LexicalConfig())
     assert result.held_out_by is HeldOutBy.SUBTOPIC
     assert [fold.left_out for fold in result.folds] == ["a-x", "a-y", "a-z"]
     assert "each subtopic left out" in result.description()
@@ -97,14 +96,14 @@ def test_with_one_topic_its_subtopics_are_left_out_and_the_result_says_so() -> N
 
 def test_one_topic_with_two_subtopics_cannot_be_validated() -> None:
     with pytest.raises(NothingHeldOut, match="2 subtopics"):
-        fit(study("a", "xy", 30))
+        fit(study("a", "xy", 30), LexicalConfig())
 
 
 def test_too_few_labels_are_refused_with_their_number() -> None:
     with pytest.raises(TooFewLabels, match="25 labelled insights without a"):
-        fit(study("ab", "x", 5))
+        fit(study("ab", "x", 5), LexicalConfig())
     with pytest.raises(TooFewLabels, match="0 labelled insights"):
-        fit([])
+        fit([], LexicalConfig())
 
 
 def test_labels_without_one_kind_are_refused_with_its_name() -> None:
@@ -113,17 +112,17 @@ def test_labels_without_one_kind_are_refused_with_its_name() -> None:
         for each in study("ab", "x", 24)
     ]
     with pytest.raises(TooFewLabels, match="“partial”"):
-        fit(without)
+        fit(without, LexicalConfig())
 
 
 def test_insights_that_nobody_labelled_are_passed_over() -> None:
     half = [replace(each, labels=each.labels[:3]) for each in study("ab", "x", 24)]
-    assert fit(half).n_insights == 144
+    assert fit(half, LexicalConfig()).n_insights == 144
 
 
 def test_the_order_of_the_labels_does_not_matter() -> None:
     given_order = study("ab", "x", 18)
-    assert fit(given_order[::-1]).folds == fit(given_order).folds
+    assert fit(given_order[::-1], LexicalConfig()).folds == fit(given_order, LexicalConfig()).folds
 
 
 @given(st.lists(st.tuples(st.floats(0, 1), st.sampled_from(KINDS)), min_size=2, max_size=60))
@@ -134,7 +133,7 @@ def test_the_lower_threshold_is_never_above_the_upper(rows: list[tuple[float, An
 
 @needs_data
 def test_on_a_conversation_topic_it_was_not_fitted_on_it_does_as_well_as_is_claimed() -> None:
-    result = fit(conversations())
+    result = fit(conversations(), LexicalConfig())
     assert result.held_out_by is HeldOutBy.TOPIC
     assert (result.n_summaries, result.n_insights) == (114, 661)
     assert result.held_out.stats["pearson"].value == pytest.approx(0.74, abs=0.005)
@@ -148,7 +147,7 @@ def test_on_a_conversation_topic_it_was_not_fitted_on_it_does_as_well_as_is_clai
 
 @needs_data
 def test_what_it_expects_of_a_conversation_topic_left_out_correlates_better_than_its_labels() -> None:
-    result = fit(conversations(), resampling=Resampling())
+    result = fit(conversations(), LexicalConfig())
     found = result.expected
     assert found.label_pearson.value == pytest.approx(result.held_out.stats["pearson"].value)
     assert (found.pearson.value or 0) >= 0.755
@@ -164,7 +163,7 @@ def test_what_it_expects_of_a_conversation_topic_left_out_correlates_better_than
 @needs_data
 def test_the_odds_of_a_fold_know_nothing_of_the_topic_that_it_left_out() -> None:
     rows = conversations()
-    fold = fit(rows).folds[0]
+    fold = fit(rows, LexicalConfig()).folds[0]
     turned: dict[Any, Any] = {"none": "full", "partial": "none", "full": "partial"}
     others = [
         replace(each, labels=tuple(replace(label, coverage=turned[label.coverage]) for label in each.labels))
@@ -172,17 +171,17 @@ def test_the_odds_of_a_fold_know_nothing_of_the_topic_that_it_left_out() -> None
         else each
         for each in rows
     ]
-    assert fit(others).folds[0].config == fold.config
+    assert fit(others, LexicalConfig()).folds[0].config == fold.config
 
 
 @needs_data
 def test_the_default_odds_are_those_fitted_on_both_topics() -> None:
-    assert fit(conversations()).config.odds == LexicalConfig().odds
+    assert fit(conversations(), LexicalConfig()).config.odds == LexicalConfig().odds
 
 
 @needs_data
 def test_the_default_thresholds_lie_where_every_topic_alone_would_put_them() -> None:
-    result = fit(conversations())
+    result = fit(conversations(), LexicalConfig())
     default = LexicalConfig()
     pairs = [(result.config.partial_from, result.config.full_from)]
     pairs += [(fold.config.partial_from, fold.config.full_from) for fold in result.folds]

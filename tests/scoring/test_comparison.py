@@ -10,7 +10,6 @@ from benchmarks.scoring.comparison import SummaryPair, bias, compare, own_family
 from benchmarks.scoring.pairs import METHODS, Compared
 from benchmarks.scoring.stat import Stat, mean_of_stats
 from benchmarks.scoring.summhay import Coverage, Verdict
-from benchmarks.scoring.sums import Resampling
 
 NONE, PARTIAL, FULL = Verdict(Coverage.NONE), Coverage.PARTIAL, Coverage.FULL
 
@@ -126,8 +125,8 @@ def test_bias_by_summarizer_and_in_three_averages() -> None:
     assert figures.over_insights.value == pytest.approx((1 + 0.6 - 0.8) / 24)
     assert figures.over_insights.n_items == 24
     assert figures.length_and_score.n_items == 4
-    assert bias(rows, resampling=Resampling(n_resamples=200)).over_summaries.low is not None
-    assert bias(rows, resampling=Resampling(n_resamples=200)).over_summarizers.low is not None
+    assert bias(rows).over_summaries.low is not None
+    assert bias(rows).over_summarizers.low is not None
     assert bias([]).over_summarizers.undefined_reason == "no summaries"
     assert bias([]).over_summaries.undefined_reason == "no summaries"
 
@@ -137,12 +136,12 @@ def test_a_judge_that_is_kinder_to_its_own_family_favours_it() -> None:
         return SummaryPair(summarizer, 0.5, 0.5 + gap, 10, subtopic)
 
     rows = [pair("gpt-4o", 0.3, 1), pair("gpt-4", 0.1, 2), pair("jay", 0.0, 1), pair("jay", -0.1, 2)]
-    few = own_family(rows, {"gpt-4o", "gpt-4"}, resampling=Resampling(n_resamples=200))
+    few = own_family(rows, {"gpt-4o", "gpt-4"})
     assert (few.value, few.n_items, few.low) == (pytest.approx((0.3 + 0.1) / 2 - (0.0 - 0.1) / 2), 2, None)
     assert own_family(rows, {"owl"}).undefined_reason == "no summary of its family"
     assert own_family(rows[:2], {"gpt-4o", "gpt-4"}).undefined_reason == "no summary of others"
     many = [pair(name, gap * (at % 3), at) for at in range(9) for name, gap in (("gpt-4o", 0.2), ("jay", 0.1))]
-    gap_of_means = own_family(many, {"gpt-4o"}, resampling=Resampling(n_resamples=200))
+    gap_of_means = own_family(many, {"gpt-4o"})
     assert gap_of_means.value == pytest.approx(0.1)
     assert 0 < gap_of_means.low < 0.1
 
@@ -150,7 +149,7 @@ def test_a_judge_that_is_kinder_to_its_own_family_favours_it() -> None:
 def test_what_both_sides_have_in_few_clusters_has_no_interval() -> None:
     rows = [SummaryPair("jay", 0.5, 0.6, 10, at) for at in range(8)]
     rows += [SummaryPair("gpt-4o", 0.5, 0.7, 10, at) for at in (0, 0, 1, 2)]
-    gap_of_means = own_family(rows, {"gpt-4o"}, resampling=Resampling(n_resamples=200))
+    gap_of_means = own_family(rows, {"gpt-4o"})
     assert (gap_of_means.low, gap_of_means.interval_reason) == (None, "no interval under 5 clusters")
 
 
@@ -207,7 +206,7 @@ def test_the_published_judges_are_reproduced(published: Path) -> None:
 
 def test_published_judges_with_intervals_by_summary(published: Path) -> None:
     samples = json.loads((published / "eval_benchmark_conversations.json").read_text())
-    figures = compare(published_rows(samples, "prompted_gpt-4o"), resampling=Resampling())
+    figures = compare(published_rows(samples, "prompted_gpt-4o"))
     for stat in (
         figures.stats["pearson"],
         figures.stats["exact_agreement"],

@@ -5,7 +5,6 @@ import pytest
 
 from benchmarks.scoring.comparison import Part, calibration, expected_figures, moment_sums
 from benchmarks.scoring.ranking import pearson
-from benchmarks.scoring.sums import Resampling
 
 HUMAN = [0, 0, 0.5, 1, 1, 0.5, 0, 1, 0, 1, 0.5, 1]
 EXPECTED = [0.1, 0.2, 0.4, 0.9, 0.7, 0.5, 0.2, 0.8, 0.1, 0.6, 0.6, 0.9]
@@ -14,7 +13,7 @@ CLUSTERS = [number // 2 for number in range(12)]
 
 
 def test_the_correlations_are_those_of_the_plain_formula() -> None:
-    found = expected_figures(EXPECTED, BY_LABEL, HUMAN)
+    found = expected_figures(EXPECTED, BY_LABEL, HUMAN, clusters=CLUSTERS)
     r = [float(np.corrcoef(side, HUMAN)[0, 1]) for side in (EXPECTED, BY_LABEL)]
     assert found.pearson.value == pytest.approx(r[0])
     assert found.label_pearson.value == pytest.approx(r[1])
@@ -24,19 +23,20 @@ def test_the_correlations_are_those_of_the_plain_formula() -> None:
 
 def test_the_gain_is_drawn_in_pairs() -> None:
     in_step = [0.1 + value / 2 for value in EXPECTED]
-    same = expected_figures(EXPECTED, in_step, HUMAN, clusters=CLUSTERS, resampling=Resampling())
+    same = expected_figures(EXPECTED, in_step, HUMAN, clusters=CLUSTERS)
     assert same.gain.value == pytest.approx(0)
     assert same.gain.low is None
     assert same.pearson.low is not None
-    found = expected_figures(EXPECTED, BY_LABEL, HUMAN, clusters=CLUSTERS, resampling=Resampling())
+    found = expected_figures(EXPECTED, BY_LABEL, HUMAN, clusters=CLUSTERS)
     assert found.gain.low is not None
     assert found.gain.n_clusters == 6
 
 
 def test_parts_are_of_equal_size_by_what_was_expected() -> None:
-    assert calibration([0.9, 0.1, 0.2, 0.8], [1, 0, 0.5, 0.5], n_parts=2) == (
-        Part(2, pytest.approx(0.15), 0.25),
-        Part(2, pytest.approx(0.85), 0.75),
+    parts = calibration([0.9, 0.1] * 10, [1, 0.5, 0.75, 0] * 5)
+    assert parts == (
+        *[Part(2, pytest.approx(0.1), 0.25)] * 5,  # type: ignore[arg-type]
+        *[Part(2, pytest.approx(0.9), 0.875)] * 5,  # type: ignore[arg-type]
     )
     assert [part.n for part in calibration([0.1, 0.2, 0.3], [0, 0, 1])] == [1, 1, 1]
     assert calibration([], []) == ()

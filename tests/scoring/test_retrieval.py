@@ -85,7 +85,6 @@ def test_means_are_over_subtopics_and_all_draw_the_same_ones() -> None:
     assert found["a"].recall_documents.low is not None
     assert found["a"].n_subtopics == 8
     assert found["b"].recall_documents.low is None
-    assert qualities({"a": good}, resampling=None)["a"].ndcg.low is None
 
 
 def test_most_insights_first_and_ties_to_the_lower_number() -> None:

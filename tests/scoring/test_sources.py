@@ -17,7 +17,6 @@ from benchmarks.scoring.position import (
     mean_over_sources,
 )
 from benchmarks.scoring.spread import NAMES, rouge
-from benchmarks.scoring.sums import Resampling
 
 WORDS = ("the", "ferry", "leaves", "at", "six", "boats", "wait", "a", "cat", "sleeps", "42")
 texts = st.lists(st.sampled_from(WORDS), min_size=1, max_size=30).map(" ".join)
@@ -78,7 +77,7 @@ def test_differences_are_of_the_sources_that_both_have() -> None:
 def test_random_subsets_take_as_many_of_every_group() -> None:
     """Were groups mixed, half of the subsets would lie elsewhere: one group scores 0, the other 10."""
     rows = [(0.0, at < 5, "a") for at in range(20)] + [(10.0, at < 15, "b") for at in range(20)]
-    found = beside_random(rows, reason="few", resampling=Resampling(n_resamples=200))
+    found = beside_random(rows, reason="few")
     assert (found.value, found.expected, found.low, found.high) == (7.5, 7.5, 7.5, 7.5)
     assert (found.n, found.n_all, found.share_below) == (20, 40, 0.5)
     assert beside_random(rows[:6], reason="few").reason == "few"

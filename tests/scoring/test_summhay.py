@@ -178,17 +178,11 @@ def test_an_insight_without_gold_documents_has_coverage_only() -> None:
     assert (scores.coverage.n_items, scores.joint.n_items, scores.citation.n_items) == (2, 1, 1)
 
 
-def test_partial_coverage_is_worth_what_the_study_says() -> None:
-    scores = score_summary(FIGURE_2, FIGURE_2_VERDICTS, FIGURE_2_LINES, half=0.25).scores
-    assert scores.coverage.value == pytest.approx(1.25 / 3)
-
-
 def test_expected_coverage_replaces_what_the_label_is_worth_in_coverage_only() -> None:
     expected = Verdict(Coverage.PARTIAL, (1,), Probabilities(0.2, 0.4, 0.4))
     lines = lines_from_text("- Said [1, 2].")
     found = score_insight(key="a", gold=frozenset({1, 2}), verdict=expected, lines=lines)
     assert (found.value, found.joint) == (pytest.approx(0.6), 0.5)
-    assert score_insight(key="a", gold=frozenset({1}), verdict=expected, lines=lines, half=0).value == 0.4
     assert Probabilities.of(None, None) is None
     assert Probabilities.of(0.4, 0.4) == pytest.approx((0.2, 0.4, 0.4))
 

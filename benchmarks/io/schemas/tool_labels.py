@@ -126,12 +126,10 @@ class StudioAnnotation(Part):
     model_version: Name = ""
     was_cancelled: Annotated[bool, null_as(bool), Expected("true or false")] = False
     result: Many[StudioResult] = Field(default_factory=list)
-    is_number: bool = False
 
 
-Made = Annotated[
-    StudioAnnotation, BeforeValidator(lambda value: {"is_number": True} if type(value) is int else value)
-]
+ONLY_A_NUMBER = StudioAnnotation()
+Made = Annotated[StudioAnnotation, BeforeValidator(lambda value: ONLY_A_NUMBER if type(value) is int else value)]
 """What was said of a task, or only its number."""
 
 
@@ -150,7 +148,7 @@ class LabelStudio(Record):
         for name, is_judge in (("annotations", False), ("predictions", True)):
             for number, made in enumerate(getattr(self, name)):
                 at = f"{where}, {name}[{number}]"
-                if made.is_number:
+                if made is ONLY_A_NUMBER:
                     sheet.leave_out("number_of_prediction", at, "only the number of a prediction")
                     continue
                 if made.was_cancelled:

@@ -31,7 +31,6 @@ from benchmarks.models import Haystack, Judge
 from benchmarks.scoring.comparison import Comparison, ExpectedFigures
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import Coverage
-from benchmarks.scoring.sums import Resampling
 
 FIGURES = {
     "pearson": "pearson",
@@ -71,8 +70,8 @@ class Command(BaseCommand):
         """Read, fit, report, and store if asked to."""
         entries = [entry for path in options["files"] for entry in self._read(path)]
         try:
-            base = ExpectedConfig() if options["version_2"] else LexicalConfig()
-            result = fit(labelled_summaries(entries), base=base, resampling=Resampling())
+            start = ExpectedConfig() if options["version_2"] else LexicalConfig()
+            result = fit(labelled_summaries(entries), start)
         except (TooFewLabels, NothingHeldOut) as error:
             raise CommandError(str(error)) from error
         judge = None
