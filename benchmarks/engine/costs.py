@@ -42,6 +42,10 @@ NOTHING = Cost(Decimal(0), 0, 0, 0, 0, 0)
 """The cost where nothing was asked."""
 
 
+class CostUnknown(Exception):
+    """A price or a count is missing, so that no budget can be kept; the message says which."""
+
+
 class Prices:
     def __init__(self) -> None:
         self._rows = list(ModelPrice.objects.all())
@@ -66,7 +70,7 @@ def price_of_tokens(price: ModelPrice, *, prompt: int, cached: int, completion: 
 
 def cost_of(calls: QuerySet[JudgeCall, JudgeCall]) -> Cost:
     """Cost of the answered calls among these, in one query beside the price table."""
-    return _total(_sums(calls), Prices())
+    return _total(_counted(calls), Prices())
 
 
 def cost_of_call(call: JudgeCall, prices: Prices) -> Decimal | None:
@@ -84,7 +88,7 @@ def cost_of_call(call: JudgeCall, prices: Prices) -> Decimal | None:
 
 def cost_by_judge(judges: Iterable[int]) -> dict[int, Cost]:
     """Cost of all calls that the runs of these judges made, by the judge's pk; two queries."""
-    rows = _sums(JudgeCall.objects.filter(run__judge__in=list(judges)), "run__judge")
+    rows = _counted(JudgeCall.objects.filter(run__judge__in=list(judges)), "run__judge")
     prices = Prices()
     by_judge: dict[int, list[Any]] = {}
     for row in rows:
@@ -92,51 +96,57 @@ def cost_by_judge(judges: Iterable[int]) -> dict[int, Cost]:
     return {judge: _total(by_judge_costs, prices) for judge, by_judge_costs in by_judge.items()}
 
 
-def _sums(calls: QuerySet[JudgeCall, JudgeCall], *by: str) -> list[Any]:
-    """Tokens by address, model and day."""
+def _sums(rows: QuerySet[Any, Any], at: str, sent: Any, back: Any, *by: str, **more: Any) -> list[Any]:
+    """Tokens `sent` and sent `back`, by address, model and the day of `at`; `n_unknown` rows lack one of them."""
+    by_day = rows.order_by().annotate(day=TruncDate(at, tzinfo=UTC), sent=sent, back=back)
     return list(
-        calls.filter(state=JudgeCall.State.ANSWERED)
-        .order_by()
-        .annotate(day=TruncDate("answered_at", tzinfo=UTC))
-        .values("base_url", "model", "day", "price_share", *by)
-        .annotate(
-            n=Count("pk"),
-            n_uncounted=Count("pk", filter=Q(prompt_tokens=None) | Q(completion_tokens=None)),
-            prompt=Coalesce(Sum("prompt_tokens"), 0),
-            cached=Coalesce(Sum("cached_tokens"), 0),
-            completion=Coalesce(Sum("completion_tokens"), 0),
-            reasoning=Coalesce(Sum("reasoning_tokens"), 0),
+        by_day.values("base_url", "model", "day", "price_share", *by).annotate(
+            n_unknown=Count("pk", filter=Q(sent=None) | Q(back=None)),
+            prompt=Coalesce(Sum("sent"), 0),
+            completion=Coalesce(Sum("back"), 0),
+            **more,
         )
     )
+
+
+def _counted(calls: QuerySet[JudgeCall, JudgeCall], *by: str) -> list[Any]:
+    """Tokens of answered calls, as servers counted them."""
+    more = {name: Coalesce(Sum(f"{name}_tokens"), 0) for name in ("cached", "reasoning")}
+    answered = calls.filter(state=JudgeCall.State.ANSWERED)
+    sides = F("prompt_tokens"), F("completion_tokens")
+    return _sums(answered, "answered_at", *sides, *by, n=Count("pk"), **more)
 
 
 def no_price(model: str, day: date) -> str:
     return f"There is no price for {model} on {day:%Y-%m-%d}."
 
 
-def _total(rows: list[Any], prices: Prices) -> Cost:
-    dollars: Decimal | None = Decimal(0)
-    reason = ""
+def _priced(rows: list[Any], prices: Prices, uncounted: str) -> Decimal:
+    """US dollars for tokens by address, model and day.
+
+    Raises:
+        CostUnknown: there is no price, or some are `uncounted`.
+    """
+    total = Decimal(0)
     for row in rows:
         price = prices.of(base_url=row["base_url"], model=row["model"], day=row["day"])
-        if row["n_uncounted"]:
-            dollars, reason = None, f"{row['n_uncounted']} answers came without a token count."
-        elif price is None:
-            dollars, reason = None, no_price(row["model"], row["day"])
-        elif dollars is not None:
-            dollars += row["price_share"] * price_of_tokens(
-                price, prompt=row["prompt"], cached=row["cached"], completion=row["completion"]
-            )
-    sums = {name: sum(row[name] for row in rows) for name in ("n", "prompt", "cached", "completion", "reasoning")}
-    return Cost(
-        dollars=dollars,
-        n_calls=sums["n"],
-        prompt_tokens=sums["prompt"],
-        cached_tokens=sums["cached"],
-        completion_tokens=sums["completion"],
-        reasoning_tokens=sums["reasoning"],
-        reason=reason,
-    )
+        if row["n_unknown"]:
+            raise CostUnknown(uncounted % row["n_unknown"])
+        if price is None:
+            raise CostUnknown(no_price(row["model"], row["day"]))
+        total += row["price_share"] * price_of_tokens(
+            price, prompt=row["prompt"], cached=row.get("cached", 0), completion=row["completion"]
+        )
+    return total
+
+
+def _total(rows: list[Any], prices: Prices) -> Cost:
+    try:
+        dollars, reason = _priced(rows, prices, "%d answers came without a token count."), ""
+    except CostUnknown as unknown:
+        dollars, reason = None, str(unknown)
+    n, *tokens = (sum(row[name] for row in rows) for name in ("n", "prompt", "cached", "completion", "reasoning"))
+    return Cost(dollars, n, *tokens, reason)
 
 
 @transaction.atomic
@@ -176,10 +186,6 @@ SAFETY = 1.5
 """Servers may count more tokens in a text than the estimate by words."""
 BYTES_IN_A_TOKEN = 3
 """No fewer on average, also where a script has no spaces; the whole body counts, with the schema of the reply."""
-
-
-class CostUnknown(Exception):
-    """A price or a count is missing, so that no budget can be kept; the message says which."""
 
 
 @dataclass
@@ -271,7 +277,7 @@ def account_of(run: JudgeRun, *, prices: Prices, now: datetime, gone: Collection
             settled += worst
         else:
             reserved += worst
-    settled += _priced(_answered(run), prices) + _priced(_lost(run), prices)
+    settled += _answered(run, prices) + _lost(run, prices)
     return Account(cap=run.budget or Decimal(0), settled=settled, reserved=reserved)
 
 
@@ -291,64 +297,29 @@ def _on_file(run: JudgeRun, prices: Prices, now: datetime) -> Decimal:
     return total
 
 
-def _answered(run: JudgeRun) -> list[Any]:
-    """Tokens by address, model and day: the server's count, else the worst case."""
-    return list(
-        run.calls.filter(state=JudgeCall.State.ANSWERED)
-        .order_by()
-        .annotate(
-            day=TruncDate("answered_at", tzinfo=UTC),
-            sent=Coalesce("prompt_tokens", "most_prompt_tokens"),
-            back=Coalesce("completion_tokens", "most_completion_tokens"),
-        )
-        .values("base_url", "model", "day", "price_share")
-        .annotate(
-            n_unknown=Count("pk", filter=Q(sent=None) | Q(back=None)),
-            prompt=Coalesce(Sum("sent"), 0),
-            cached=Coalesce(Sum("cached_tokens"), 0),
-            completion=Coalesce(Sum("back"), 0),
-        )
-    )
+NEITHER = "%d requests have neither a token count nor a worst case."
 
 
-def _lost(run: JudgeRun) -> list[Any]:
-    return list(
-        LostReply.objects.filter(run=run)
-        .order_by()
-        .annotate(
-            day=TruncDate("sent_at", tzinfo=UTC),
-            base_url=F("call__base_url"),
-            model=F("call__model"),
-            price_share=F("call__price_share"),
-        )
-        .values("base_url", "model", "day", "price_share")
-        .annotate(
-            n_unknown=Count("pk", filter=Q(most_prompt_tokens=None) | Q(most_completion_tokens=None)),
-            prompt=Coalesce(Sum("most_prompt_tokens"), 0),
-            completion=Coalesce(Sum("most_completion_tokens"), 0),
-        )
-    )
+def _answered(run: JudgeRun, prices: Prices) -> Decimal:
+    """What answers cost: by the server's count, else the worst case."""
+    sides = (Coalesce(f"{side}_tokens", f"most_{side}_tokens") for side in ("prompt", "completion"))
+    answered = run.calls.filter(state=JudgeCall.State.ANSWERED)
+    cached = Coalesce(Sum("cached_tokens"), 0)
+    return _priced(_sums(answered, "answered_at", *sides, cached=cached), prices, NEITHER)
 
 
-def _priced(rows: list[Any], prices: Prices) -> Decimal:
-    total = Decimal(0)
-    for row in rows:
-        price = prices.of(base_url=row["base_url"], model=row["model"], day=row["day"])
-        if row["n_unknown"]:
-            raise CostUnknown("%d requests have neither a token count nor a worst case." % row["n_unknown"])
-        if price is None:
-            raise CostUnknown(no_price(row["model"], row["day"]))
-        total += row["price_share"] * price_of_tokens(
-            price, prompt=row["prompt"], cached=row.get("cached", 0), completion=row["completion"]
-        )
-    return total
+def _lost(run: JudgeRun, prices: Prices) -> Decimal:
+    about = {name: F(f"call__{name}") for name in ("base_url", "model", "price_share")}
+    rows = LostReply.objects.filter(run=run).annotate(**about)
+    sides = F("most_prompt_tokens"), F("most_completion_tokens")
+    return _priced(_sums(rows, "sent_at", *sides), prices, NEITHER)
 
 
 def lost_dollars(run: JudgeRun) -> tuple[int, Decimal | None]:
     """(replies of a run that were lost, what they cost at most in US dollars or None where it is not known)."""
     count = LostReply.objects.filter(run=run).count()
     try:
-        return count, _priced(_lost(run), Prices()) if count else Decimal(0)
+        return count, _lost(run, Prices()) if count else Decimal(0)
     except CostUnknown:
         return count, None
 

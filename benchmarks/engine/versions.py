@@ -21,7 +21,7 @@ from benchmarks.access.owning import NotYours, may_add
 from benchmarks.judges import registry
 from benchmarks.judges.base import digest
 from benchmarks.judges.questions import ModelConfig
-from benchmarks.judges.registry import Combined, JuryConfig, JuryRule, WrongJury, combine
+from benchmarks.judges.registry import JuryConfig, JuryRule, WrongJury, combine
 from benchmarks.models import Generator, Judge, ModelFamily, Subtopic, Summarizer, Summary, System, Verdict
 from benchmarks.scoring.summhay import Coverage
 from benchmarks.scoring.summhay import Verdict as MemberVerdict
@@ -78,12 +78,6 @@ def config_of(members: Sequence[Judge], rule: JuryRule) -> JuryConfig:
     return JuryConfig.by_rule(uids, rule, offline=offline[0] if offline else "")
 
 
-def have_common(members: Collection[Judge]) -> bool:
-    """Whether there is an insight on which every member has an answer; one query."""
-    rows = Verdict.objects.filter(judge__in=members, repeat=0).order_by().values("summary", "insight")
-    return bool(rows.annotate(n=Count("judge")).filter(n=len(members)).exists())
-
-
 def n_judged_by_all(*, jury: Judge, summaries: Collection[int]) -> dict[int, int]:
     """{summary pk: insights on which every member has an answer}; one query."""
     members = JuryConfig.from_mapping(jury.config).members
@@ -125,15 +119,12 @@ def _row(place: Place, answers: Sequence[Verdict], config: JuryConfig) -> Verdic
     if len(usable) < len(answers):
         row.raw = {"problem": "A member gave an answer that cannot be used."}
         return row
-    _write(row, combine(usable, config))
-    return row
-
-
-def _write(row: Verdict, combined: Combined) -> None:
+    combined = combine(usable, config)
     row.coverage, row.lines, row.is_linked = combined.coverage.value, list(combined.lines), bool(combined.lines)
     row.p_partial, row.p_full = combined.probabilities.partial, combined.probabilities.full
     row.score = combined.probabilities.expected()
     row.is_valid, row.breaks_rule = True, combined.is_split
+    return row
 
 
 def names_of_haystack(key: str, source: str | None) -> frozenset[str]:
@@ -162,7 +153,10 @@ def fitted_haystacks(judges: Sequence[Judge]) -> dict[int, frozenset[str]]:
 
 def _seen_by(judges: Collection[Judge]) -> dict[int, frozenset[str]]:
     """The same without what members have seen; a query where prompts have examples."""
-    shown = {judge.pk: _subtopics_shown(judge) for judge in judges}
+    shown = {
+        judge.pk: frozenset(row["subtopic"] for row in (judge.config.get("examples") or {}).get("bank", ()))
+        for judge in judges
+    }
     haystack_of: dict[str, str] = {}
     if wanted := frozenset[str]().union(*shown.values()):
         rows = Subtopic.objects.filter(uid__in=wanted).values_list("uid", "haystack__key")
@@ -173,12 +167,6 @@ def _seen_by(judges: Collection[Judge]) -> dict[int, frozenset[str]]:
         )
         for judge in judges
     }
-
-
-def _subtopics_shown(judge: Judge) -> frozenset[str]:
-    """The public ids of the subtopics that examples in a judge's prompt are of."""
-    examples = judge.config.get("examples") or {}
-    return frozenset(row["subtopic"] for row in examples.get("bank", ()))
 
 
 @dataclass(frozen=True)
@@ -273,10 +261,6 @@ def ensure_judge(
         return made
 
 
-def default_digest() -> str:
-    return config_hash(registry.default_config())
-
-
 def default_judge(*, now: datetime) -> Judge:
     """Return the better offline judge as the code of today configures it."""
     return offline_judge(name=OFFLINE, now=now)
@@ -351,7 +335,8 @@ def save_jury(
     config = config_of(members, rule)
     if name in registry.OFFLINE or Judge.objects.filter(name=name).exclude(kind=Judge.Kind.JURY).exists():
         raise WrongJury(f"“{name}” is the name of a judge of another kind.")
-    if must_judge and not have_common(members):
+    answered = Verdict.objects.filter(judge__in=members, repeat=0).order_by().values("summary", "insight")
+    if must_judge and not answered.annotate(n=Count("judge")).filter(n=len(members)).exists():
         raise WrongJury("No insight was judged by all of its members; run them first (run_judge).")
     jury = ensure_judge(name=name, kind=Judge.Kind.JURY, config=config.as_mapping(), note=note, by=by, now=now)
     if by is not None:

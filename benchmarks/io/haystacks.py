@@ -51,13 +51,8 @@ def complete_subtopics(known: Mapping[str, Subtopic], topic: TopicFile) -> list[
     for number, row in enumerate(others, last + 1):
         row.number = number
     for key in known.keys() & incoming.keys():
-        row, insight = known[key], incoming[key]
-        row.number, row.name, row.description, row.query = (
-            insight.number,
-            insight.name,
-            insight.description,
-            insight.query,
-        )
+        for name in SUBTOPIC_FIELDS:
+            setattr(known[key], name, getattr(incoming[key], name))
     return list(known.values())
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from django.db.models import Prefetch
 
-from benchmarks.io.published import PUBLISHED_JUDGE
+from benchmarks.io.published import PUBLISHED_JUDGE, values_of
 from benchmarks.io.schemas.long2rag import KeyPointText, QuestionText, ResponseText, SpanText
 from benchmarks.io.schemas.sources import SourceSummary, SourceText
 from benchmarks.io.schemas.topics import (
@@ -57,7 +57,8 @@ def topic_of(haystack: Haystack, *, further: Further | None = None, judge: Judge
     systems: dict[str, TopicSystem] = {}
     rows = Summary.objects.filter(haystack=haystack).counted().select_related("system").order_by("pk")
     for summary in rows:
-        systems[summary.system.key] = _system(summary.system)
+        about = values_of(summary.system, "key", "summarizer", "retriever", "document_order")
+        systems[summary.system.key] = TopicSystem(**about)
         summaries[summary.subtopic_id].append(
             TopicSummary(
                 system_key=summary.system.key, lines=tuple(summary.lines), verdicts=tuple(verdicts[summary.pk])
@@ -80,17 +81,11 @@ def topic_of(haystack: Haystack, *, further: Further | None = None, judge: Judge
 
 
 def document_of(row: Document) -> TopicDocument:
-    return TopicDocument(key=row.key, number=row.number, text=row.text, title=row.title, metadata=row.metadata)
+    return TopicDocument(**values_of(row, "key", "number", "text", "title", "metadata"))
 
 
 def insight_of(row: Insight) -> TopicInsight:
-    return TopicInsight(key=row.key, name=row.name, text=row.text, gold_documents=tuple(row.gold_documents))
-
-
-def _system(row: System) -> TopicSystem:
-    return TopicSystem(
-        key=row.key, summarizer=row.summarizer, retriever=row.retriever, document_order=row.document_order
-    )
+    return TopicInsight(**values_of(row, "key", "name", "text"), gold_documents=tuple(row.gold_documents))
 
 
 def _subtopics(haystack: Haystack, summaries: dict[int, list[TopicSummary]]) -> tuple[TopicSubtopic, ...]:
@@ -100,11 +95,7 @@ def _subtopics(haystack: Haystack, summaries: dict[int, list[TopicSummary]]) -> 
     scores = RetrieverRanking.objects.imported().filter(subtopic__haystack=haystack).by_subtopic()
     return tuple(
         TopicSubtopic(
-            key=row.key,
-            number=row.number,
-            name=row.name,
-            description=row.description,
-            query=row.query,
+            **values_of(row, "key", "number", "name", "description", "query"),
             insights=tuple(insights[row.pk]),
             summaries=tuple(summaries[row.pk]),
             scores=scores[row.pk],
@@ -157,28 +148,17 @@ def text_of(row: Question) -> QuestionText:
     documents = list(row.documents.all())
     numbers = {document.pk: document.number for document in documents}
     return QuestionText(
-        key=row.key,
-        text=row.text,
-        category=row.category,
-        domain=row.domain,
-        language=row.language,
+        **values_of(row, "key", "text", "category", "domain", "language"),
         documents=tuple(
-            TopicDocument(number=document.number, key=document.key, text=document.text, title=document.title)
-            for document in documents
+            TopicDocument(**values_of(document, "number", "key", "text", "title")) for document in documents
         ),
         key_points=tuple(
             KeyPointText(
-                number=point.number,
-                key=point.key,
-                text=point.text,
-                autods=point.autods,
+                **values_of(point, "number", "key", "text", "autods"),
                 spans=tuple(
                     SpanText(
-                        quote=span.quote,
+                        **values_of(span, "quote", "start", "end", "match_ratio"),
                         document=None if span.document_id is None else numbers[span.document_id],
-                        start=span.start,
-                        end=span.end,
-                        match_ratio=span.match_ratio,
                     )
                     for span in point.spans.all()
                 ),
@@ -226,14 +206,8 @@ def sources_of(rows: HaystackQuerySet) -> Iterator[SourceText]:
 def source_of(row: Haystack) -> SourceText:
     """One source with its parts, which are prefetched."""
     (subtopic,) = row.subtopics.all()
-    part = TopicSubtopic(
-        key=subtopic.key,
-        number=1,
-        name=subtopic.name,
-        description=subtopic.description,
-        query=subtopic.query,
-        insights=tuple(map(insight_of, subtopic.insights.all())),
-    )
+    same = values_of(subtopic, "key", "name", "description", "query")
+    part = TopicSubtopic(number=1, insights=tuple(map(insight_of, subtopic.insights.all())), **same)
     topic = TopicFile(
         key=row.key.removeprefix(key_of(row.dataset, "")),
         title=row.title,

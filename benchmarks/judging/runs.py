@@ -153,12 +153,13 @@ class RunForm(RunOptionsForm):
         self.fields["haystack"].queryset = Haystack.objects.current().without_sources()  # type: ignore[attr-defined]
         self.studies = dict(scopes.studies().named(user))
         self.fields["study"].choices = [("", "any"), *self.studies.items()]  # type: ignore[attr-defined]
-        for name, offered in (
-            ("dataset", _datasets),
-            ("systems", self._systems),
-            ("retrievers", self._retrievers),
-        ):
-            self.fields[name].choices = cache(offered)  # type: ignore[attr-defined]
+        self.fields["dataset"].choices = cache(_datasets)  # type: ignore[attr-defined]
+        self.fields["systems"].choices = cache(  # type: ignore[attr-defined]
+            lambda: [(name, name) for name in dict.fromkeys(name for name, *_its in self._settings)]
+        )
+        self.fields["retrievers"].choices = cache(  # type: ignore[attr-defined]
+            lambda: names_of(sorted({setting_name(*its) for _name, *its in self._settings})).items()
+        )
         if judge.kind != Judge.Kind.OPENAI:
             for name in RunOptionsForm.base_fields:
                 del self.fields[name]
@@ -167,13 +168,6 @@ class RunForm(RunOptionsForm):
     def _settings(self) -> list[tuple[str, str, str]]:
         systems = System.objects.filter(summaries__isnull=False).order_by("summarizer")
         return list(systems.values_list("summarizer", "retriever", "document_order").distinct())
-
-    def _systems(self) -> list[tuple[str, str]]:
-        return [(name, name) for name in dict.fromkeys(name for name, *_setting in self._settings)]
-
-    def _retrievers(self) -> list[tuple[str, str]]:
-        names = sorted({setting_name(retriever, order) for _name, retriever, order in self._settings})
-        return list(names_of(names).items())
 
     def clean(self) -> dict[str, Any]:
         """Take the ids of the file, so that a second form can carry them along; all of them must be known."""

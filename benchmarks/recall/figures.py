@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
 from benchmarks.models import Extraction, Judge, KeyPoint, PointVerdict, Response, ResponsePoint
 from benchmarks.scoring.keypoints import Answer, Entailment, KeyPointScores, SupportedBy, band, scores
@@ -100,70 +100,51 @@ class Group:
 def table(chosen: ResponseFilter, *, judge: str = "") -> Table:
     """Read all counts, of the judge of this name where there is one; seven queries."""
     only, questions = (None if keys is None else frozenset(keys) for keys in (chosen.key_points, chosen.questions))
-    answers = [row for row in _responses(chosen) if questions is None or row.question in questions]
-    keys = [row.response for row in answers]
-    key_points = _key_points({row.question for row in answers}, only)
+    answers = [row for row in _responses(chosen) if questions is None or row[1] in questions]
+    key_points = _key_points({question for _about, question in answers}, only)
     judges = {judge.pk: judge for judge in Judge.objects.counted()}
     counted = {pk for pk, row in judges.items() if judge in {"", row.name, f"{row.name} v{row.version}"}}
-    inside = _Inside(frozenset(keys), counted, _limits(chosen, "response__"))
+    inside = _Inside(
+        frozenset(about["response"] for about, _question in answers), counted, _limits(chosen, "response__")
+    )
     recalled, precision = _recall(inside, only), _precision(inside)
     judging = sorted({pk for pk, _response in (*recalled, *precision)}, key=lambda pk: str(judges[pk]))
     rows = []
     for pk in judging:
-        for answer in answers:
-            n_key_points, recall_counts = key_points[answer.question], recalled.get((pk, answer.response))
-            parts = precision.get((pk, answer.response))
+        for about, question in answers:
+            pair = pk, about["response"]
+            n_key_points, recall_counts, parts = key_points[question], recalled.get(pair), precision.get(pair)
             if n_key_points and recall_counts is None and parts is None:
                 continue
             n_there, n_entailed = recall_counts or (0, 0)
-            rows.append(
-                Judged(
-                    answer=Answer(
-                        question=answer.question,
-                        n_key_points=n_there,
-                        n_entailed=n_entailed,
-                        n_unjudged=n_key_points - n_there,
-                        n_points=parts.n_points if parts else None,
-                        supported=parts.supported(with_key_points=only is None) if parts else None,
-                        checked=dict(parts.n_checked) if parts else None,
-                    ),
-                    response=answer.response,
-                    judge=str(judges[pk]),
-                    system=answer.system,
-                    category=answer.category,
-                    domain=answer.domain,
-                    document_words=answer.document_words,
-                    response_words=answer.response_words,
-                    model=answer.model,
-                    documents=answer.retriever or FULL,
-                    shown_words=answer.shown_words,
-                )
+            answer = Answer(
+                question=question,
+                n_key_points=n_there,
+                n_entailed=n_entailed,
+                n_unjudged=n_key_points - n_there,
+                n_points=parts.n_points if parts else None,
+                supported=parts.supported(with_key_points=only is None) if parts else None,
+                checked=dict(parts.n_checked) if parts else None,
             )
+            rows.append(Judged(answer=answer, judge=str(judges[pk]), **about))
     n_pairs = len(answers) * len(judging)
     return Table(tuple(rows), tuple(str(judges[pk]) for pk in judging), len(answers), n_pairs - len(rows))
 
 
-class _Answer(NamedTuple):
-    response: int
-    question: int
-    system: str
-    model: str
-    retriever: str
-    shown_words: int | None
-    category: str
-    domain: str
-    document_words: int
-    response_words: int
+OF_RESPONSES = {
+    "response": "pk", "system": "system__key", "category": "question__category", "domain": "question__domain",
+    "document_words": "question__n_words", "response_words": "n_words", "model": "system__summarizer",
+    "documents": "system__retriever", "shown_words": "draft__n_words",
+}  # fmt: skip
+"""Fields of `Judged`, and where they are."""
 
 
-def _responses(chosen: ResponseFilter) -> list[_Answer]:
+def _responses(chosen: ResponseFilter) -> list[tuple[dict[str, Any], int]]:
+    """What is known of each response, and its question."""
     rows = Response.objects.filter(question__archived_at=None, **_limits(chosen, ""))
-    rows = rows.order_by("question", "system__key", "pk")
-    fields = (
-        "pk", "question", "system__key", "system__summarizer", "system__retriever", "draft__n_words",
-        "question__category", "question__domain", "question__n_words", "n_words",
-    )  # fmt: skip
-    return [_Answer(*row) for row in rows.values_list(*fields)]
+    rows = rows.order_by("question", "system__key", "pk").values_list("question", *OF_RESPONSES.values())
+    made = ((dict(zip(OF_RESPONSES, row, strict=True)), question) for question, *row in rows)
+    return [({**about, "documents": about["documents"] or FULL}, question) for about, question in made]
 
 
 def _limits(chosen: ResponseFilter, path: str) -> dict[str, Any]:

@@ -23,7 +23,7 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from benchmarks import audit
 from benchmarks.engine import judging, overview, versions
 from benchmarks.engine.scopes import Scope
-from benchmarks.judges.registry import entailment_description_of
+from benchmarks.judges.registry import default_config, entailment_description_of
 from benchmarks.judging.runs import RUN, RunOptionsForm, estimated, start_run
 from benchmarks.models import (
     Extraction,
@@ -233,7 +233,7 @@ class ResponseRunForm(RunOptionsForm):
             return Judge.objects.get(uid=name)
         if now is not None:
             return versions.default_judge(now=now)
-        digest = versions.default_digest()
+        digest = versions.config_hash(default_config())
         fitted = Judge.objects.filter(name=versions.OFFLINE, config_sha256=digest).first()
         return fitted or Judge(pk=0, name=versions.OFFLINE, kind=Judge.Kind.LEXICAL)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.engine.tasks.coverage import CoverageQuestion
 from benchmarks.engine.tasks.key_points import AutodsQuestion, GroundedQuestion, KeynessQuestion
-from benchmarks.engine.tasks.points import ExtractionQuestion, PointsAnswer, RecallQuestion, SupportQuestion
+from benchmarks.engine.tasks.points import ExtractionQuestion, RecallQuestion, SupportQuestion
 from benchmarks.engine.tasks.ratings import RatingQuestion
 from benchmarks.engine.tasks.responses import ResponseQuestion
 from benchmarks.engine.tasks.summaries import SummaryQuestion
@@ -211,8 +211,8 @@ def is_allowed(answer, labels: frozenset[str]) -> bool:
         return all(math.isfinite(share) and 0 <= share <= 1 for share in shares)
     if isinstance(answer, Written):
         return "\x00" not in answer.text
-    if isinstance(answer, PointsAnswer):
-        return all(answer.points) and len(answer.points) <= 200
+    if isinstance(answer, tuple):
+        return all(answer) and len(answer) <= 200
     return type(answer) is int and 1 <= answer <= 5
 
 

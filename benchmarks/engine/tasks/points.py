@@ -283,21 +283,14 @@ MOST_POINTS = 200
 LONGEST_POINT = 2000
 
 
-@dataclass(frozen=True)
-class PointsAnswer:
-    """The points of a response, each once, perhaps none."""
-
-    points: tuple[str, ...]
-
-
 class _Reply(BaseModel):
     model_config = ConfigDict(extra="ignore")
 
     points: list[StrictStr] = Field(max_length=MOST_POINTS)
 
 
-def read_points(text: str) -> PointsAnswer | Problem:
-    """Read a list of points; blank ones are a problem, repeated ones count once."""
+def read_points(text: str) -> tuple[str, ...] | Problem:
+    """Read a list of points, perhaps none; blank ones are a problem, repeated ones count once."""
     reply = read_reply(text, _Reply)
     if isinstance(reply, Problem):
         return reply
@@ -306,7 +299,7 @@ def read_points(text: str) -> PointsAnswer | Problem:
         return Problem("A point is empty.")
     if any(len(point) > LONGEST_POINT for point in points):
         return Problem(f"A point is longer than {LONGEST_POINT} characters.")
-    return PointsAnswer(tuple(dict.fromkeys(points)))
+    return tuple(dict.fromkeys(points))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -336,7 +329,7 @@ class ExtractionQuestion(Question):
     def schema(self) -> tuple[str, dict[str, Any]]:
         return "points", strict_object({"points": {"type": "array", "items": {"type": "string"}}})
 
-    def read(self, reply: str, raw: Mapping[str, Any]) -> Mapping[str, PointsAnswer | Problem]:
+    def read(self, reply: str, raw: Mapping[str, Any]) -> Mapping[str, tuple[str, ...] | Problem]:
         return {self.subject_key: read_points(reply)}
 
     def input_of(self, key: str) -> str:
@@ -366,13 +359,13 @@ class ExtractionTask(ResponseTask):
             )
             yield Sheet(response.pk, ask)
 
-    def values(self, question: ExtractionQuestion, answer: PointsAnswer | Problem) -> dict[str, Any]:
+    def values(self, question: ExtractionQuestion, answer: tuple[str, ...] | Problem) -> dict[str, Any]:
         values = super().values(question, answer)
         return {**values, "raw": {"how": "extracted by a model"}} if values["is_valid"] else values
 
-    def store(self, question: Question, answers: Mapping[str, PointsAnswer | Problem], origin: Origin) -> None:
+    def store(self, question: Question, answers: Mapping[str, tuple[str, ...] | Problem], origin: Origin) -> None:
         for key, answer in answers.items():
-            points = answer.points if isinstance(answer, PointsAnswer) else ()
+            points = () if isinstance(answer, Problem) else answer
             _add([(self.row_of(question, key, answer), points)], origin)
 
     def answer_offline(self, *, judge: Judge, items: Sequence[JudgeRunItem], keep: Callable[[], None]) -> Store:

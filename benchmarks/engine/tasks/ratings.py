@@ -22,6 +22,7 @@ from benchmarks.judges.prompts import default_prompt
 from benchmarks.judges.questions import ModelConfig, Question
 from benchmarks.models import Judge, JudgeRun, Subtopic, Summary, SummaryRating
 from benchmarks.scoring.likert import HIGHEST, LEVELS, LOWEST
+from benchmarks.summarizers.config import n_sentences_in_words
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,11 +163,9 @@ def _wordings(subtopics: Collection[int]) -> dict[int, dict[str, Any]]:
     return {
         pk: {
             "query": query,
-            "instruction": f"{query} {_in_sentences(lengths[dataset].n_sentences)}" if is_source else "",
+            "instruction": f"{query} Write {n_sentences_in_words(lengths[dataset].n_sentences)}."
+            if is_source
+            else "",
         }
         for pk, query, is_source, dataset in rows
     }
-
-
-def _in_sentences(n: int) -> str:
-    return "Write one sentence." if n == 1 else f"Write {n} sentences."

@@ -103,15 +103,12 @@ def _nearly(quote: str, texts: Mapping[int, str]) -> Place | None:
 
 
 def _place(quote: str, number: int, text: str, start: int, end: int) -> Place:
-    return Place(number, start, end, _ratio(quote, text[start:end]))
-
-
-def _ratio(quote: str, text: str) -> float:
-    """Likeness of the whole quote, not of the part that happens to align; other forms of its signs are alike."""
-    if quote == text:
-        return 1.0
-    forms = fuzz.ratio(fold(quote, exact=True).text.strip(), fold(text, exact=True).text.strip())
-    return min(max(fuzz.ratio(quote, text), forms) / 100, OTHER_FORMS)
+    """With the likeness of the whole quote, not of the part that aligns; other forms of its signs are alike."""
+    there = text[start:end]
+    if quote == there:
+        return Place(number, start, end, 1.0)
+    forms = fuzz.ratio(fold(quote, exact=True).text.strip(), fold(there, exact=True).text.strip())
+    return Place(number, start, end, min(max(fuzz.ratio(quote, there), forms) / 100, OTHER_FORMS))
 
 
 CATEGORIES = (

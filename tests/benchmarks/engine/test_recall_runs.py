@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmarks.engine import judging, overview, runs, versions
-from benchmarks.engine.tasks.points import EntailmentReply, PointsAnswer, read_points
+from benchmarks.engine.tasks.points import EntailmentReply, read_points
 from benchmarks.judges.base import Background
 from benchmarks.judges.parsing import LabelAnswer, Problem, read_labels
 from benchmarks.judges.passages import PassageRanking, passages_of
@@ -195,11 +195,11 @@ def test_long_documents_are_cut_to_the_passages_that_are_closest() -> None:
 def test_no_reply_is_guessed(text: str) -> None:
     one = read_labels(text, EntailmentReply, keys=["k"], numbers=[1], several=False)
     assert isinstance(one["k"], Problem | LabelAnswer)
-    assert isinstance(read_points(text), Problem | PointsAnswer)
+    assert isinstance(read_points(text), Problem | tuple)
     assert set(read_labels(text, EntailmentReply, keys=["a", "b"], numbers=[1], several=True)) == {"a", "b"}
 
 
 def test_repeated_points_count_once_and_spaces_are_tidied() -> None:
-    assert read_points('{"points": ["A  b.", "A b.", "C."]}') == PointsAnswer(("A b.", "C."))
+    assert read_points('{"points": ["A  b.", "A b.", "C."]}') == ("A b.", "C.")
     assert isinstance(read_points(json.dumps({"points": ["x" * 2001]})), Problem)
     assert PointVerdict.Premise.RESPONSE == "response"
