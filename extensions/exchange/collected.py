@@ -150,10 +150,6 @@ class Collection:
         told = "\n".join((self.uid or self.name, str(self.judge), self.made_at.isoformat(), *words))
         return str(uuid.UUID(bytes=hashlib.sha256(told.encode()).digest()[:16], version=4))
 
-    @property
-    def n_tasks(self) -> int:
-        return len({answer.task for run in self.runs for answer in run.answers})
-
 
 # Leaderboards
 

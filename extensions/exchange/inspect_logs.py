@@ -27,7 +27,8 @@ def files(collection: Collection) -> Iterator[Out]:
 
 
 def log_of(collection: Collection, run: Run) -> dict[str, Any]:
-    model = _model(run)
+    # of the provider “none”, which asks nothing: scorers refuse unknown providers
+    model, judge = "/".join(("none", run.system.replace("/", "_"))), collection.judge
     ids = {name: collection.id_of(name, run.title) for name in ("eval_id", "run_id", "task_id")}
     begun = [answer.work.started_at for answer in run.answers if answer.work]
     ended = [answer.work.ended_at for answer in run.answers if answer.work and answer.work.ended_at]
@@ -50,7 +51,9 @@ def log_of(collection: Collection, run: Run) -> dict[str, Any]:
             "metadata": {
                 "setting": run.setting,
                 "is_people": run.is_people,
-                "judge": _about(collection),
+                "judge": {}
+                if judge is None
+                else {"name": str(judge), "kind": judge.kind, "settings": settings_of(judge)},
                 "left_out": collection.choices.left_out,
             },
         },
@@ -71,16 +74,6 @@ def log_of(collection: Collection, run: Run) -> dict[str, Any]:
         },
         "samples": [_sample(collection, model, answer) for answer in run.answers],
     }
-
-
-def _model(run: Run) -> str:
-    """A name of Inspect's provider “none”, which asks nothing: scorers refuse unknown providers."""
-    return "/".join(("none", run.system.replace("/", "_")))
-
-
-def _about(collection: Collection) -> dict[str, Any]:
-    judge = collection.judge
-    return {} if judge is None else {"name": str(judge), "kind": judge.kind, "settings": settings_of(judge)}
 
 
 def _total(name: str, scorer: str, stat: Stat) -> dict[str, Any]:

@@ -14,7 +14,6 @@ import sys
 import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -34,21 +33,11 @@ class NoPaper(Exception):
     """A folder cannot be checked; the message says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
-    """Findings of a check.
-
-    `problems` name what differs; `n_same` numbers came out again, `unknown` are macros that the archives alone do
-    not give, each with why.
-    """
-
-    problems: tuple[str, ...]
-    n_same: int
-    unknown: Mapping[str, str]
-
-
-def check_paper(folder: Path) -> Checked:
+def check_paper(folder: Path) -> tuple[list[str], int, Mapping[str, str]]:
     """Check hashes, then compute all again.
+
+    Gives what differs, how many numbers came out again, and the macros that the archives alone do not give, each
+    with why.
 
     Raises:
         NoPaper: there is no such folder, or its archives cannot be imported.
@@ -73,7 +62,7 @@ def check_paper(folder: Path) -> Checked:
             _macros(folder / NUMBERS), _macros(again / NUMBERS), [_beyond(study) for study in studies]
         )
     problems += _other_hashes(folder)
-    return Checked((*problems, *different), n_same, unknown)
+    return [*problems, *different], n_same, unknown
 
 
 def _changed(folder: Path, files: Mapping[str, str]) -> Iterator[str]:
@@ -164,7 +153,8 @@ def _differing_figures(folder: Path, again: Path, study: Mapping[str, Any]) -> I
         if any(word in path for word in beyond):
             continue
         other = computed.get(path)
-        if isinstance(value, float | int) and isinstance(other, float | int) and not _same(value, other):
+        are_numbers = isinstance(value, float | int) and isinstance(other, float | int)
+        if are_numbers and abs(value - other) > CLOSE * max(1.0, abs(value)):
             yield f"{study['archive']}: figures.json has {value} for {path}, its labels give {other}"
 
 
@@ -205,10 +195,6 @@ def _leaves(value: Any, path: str = "") -> Iterator[tuple[str, Any]]:
         yield path, value
     for key, inner in pairs:
         yield from _leaves(inner, f"{path}.{key}" if path else str(key))
-
-
-def _same(first: float, other: float) -> bool:
-    return abs(first - other) <= CLOSE * max(1.0, abs(first))
 
 
 def _macros(path: Path) -> dict[str, tuple[str, str]]:

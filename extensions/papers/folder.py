@@ -70,15 +70,13 @@ class Number:
         return hashlib.sha256(orjson.dumps(told)).hexdigest()
 
     @property
-    def about(self) -> str:
-        """The figure in words, as the comment beside it says."""
+    def line(self) -> str:
+        """The macro with a comment that says in words what it is."""
         n = "" if self.n_items is None else f"n = {self.n_items}"
         clusters = f"{self.n_clusters} clusters" if self.n_clusters else ""
-        return "; ".join(filter(None, (self.where, ", ".join(filter(None, (n, clusters))), self.estimand)))
-
-    @property
-    def line(self) -> str:
-        about = " ".join(self.about.split())  # a name with a line break would end the comment
+        of = ", ".join(filter(None, (n, clusters)))
+        about = "; ".join(filter(None, (self.where, of, self.estimand)))
+        about = " ".join(about.split())  # a name with a line break would end the comment
         return f"\\newcommand{{\\{self.macro}}}{{{self.text}}}% {about}; {self.sha256[:12]}\n"
 
     @property

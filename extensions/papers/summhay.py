@@ -13,7 +13,7 @@ from annotation.coverage.collect import study_of_published_labels
 from annotation.leaderboard import reports
 from annotation.models import CoverageLabel
 from benchmarks.models import Haystack, Subtopic
-from benchmarks.scoring.summhay import Coverage, Repeats, SummaryScore, Verdict, score_summary
+from benchmarks.scoring.summhay import Coverage, Repeats, Verdict, score_summary
 from benchmarks.scoring.text import lines_from_list
 from extensions.papers.parts import FIGURE, TABLE, TEXT, Paper, Part, Printed, Reported, Values, part_of, reported
 
@@ -235,7 +235,8 @@ class SummHay(Paper):
     def figure_2(self, table: Printed) -> Part:
         """The worked example, by the formulas."""
         note = "The paper rounds both F1 before it multiplies; unrounded they give 50.6 and 21.6."
-        return part_of(table, figure_2(), why="", of="the printed citations", note=note)
+        values = _in_percent("example", GOLD_2, CITED_2, LINKS_2)
+        return part_of(table, values, why="", of="the printed citations", note=note)
 
     def figure_3(self, table: Printed) -> Part:
         """Scores of people at the end of their sessions."""
@@ -250,7 +251,10 @@ class SummHay(Paper):
         """Four worked examples, by the formulas."""
         note = "With every mention of a document counted for precision, which the second example needs."
         of = "the printed citations, with bullets linked by reading"
-        return part_of(table, figure_4(), why="", of=of, note=note)
+        values: Values = {}
+        for name, (cited, links) in FIGURE_4.items():
+            values |= _in_percent(name, GOLD_4, cited, links, repeats=Repeats.EACH_TIME)
+        return part_of(table, values, why="", of=of, note=note)
 
     def size(self, table: Printed) -> Part:
         return part_of(table, _sizes(), why="no haystack is here", of=self.of_haystacks)
@@ -338,29 +342,15 @@ FIGURE_4: dict[str, tuple[Sequence[str], Links]] = {
 MEASURES = ("Coverage", "Citation", "Joint")
 
 
-def figure_2() -> Values:
-    return _in_percent("example", _scored(GOLD_2, CITED_2, LINKS_2))
-
-
-def figure_4() -> Values:
-    """The scores of the four examples, in percent."""
-    values: Values = {}
-    for name, (cited, links) in FIGURE_4.items():
-        values |= _in_percent(name, _scored(GOLD_4, cited, links, repeats=Repeats.EACH_TIME))
-    return values
-
-
-def _scored(
-    golds: Sequence[set[int]], cited: Sequence[str], links: Links, *, repeats: Repeats = Repeats.ONCE
-) -> SummaryScore:
+def _in_percent(
+    row: str, golds: Sequence[set[int]], cited: Sequence[str], links: Links, *, repeats: Repeats = Repeats.ONCE
+) -> Values:
+    """The scores of an example, in its row."""
     insights = [(str(number), frozenset(gold)) for number, gold in enumerate(golds)]
     verdicts = {
         str(number): Verdict(coverage, (line,) if line else ()) for number, (coverage, line) in enumerate(links)
     }
     lines = lines_from_list([f"- A point {citations}" for citations in cited])
-    return score_summary(insights, verdicts, lines, repeats=repeats)
-
-
-def _in_percent(row: str, score: SummaryScore) -> Values:
+    score = score_summary(insights, verdicts, lines, repeats=repeats)
     values = {name: score.scores.measure(name.lower()).value for name in MEASURES}
     return {(row, name): None if value is None else 100 * value for name, value in values.items()}

@@ -266,7 +266,6 @@ class Mutant(NamedTuple):
 class Caught(NamedTuple):
     """How many of the changed documents of one kind a check judges rightly."""
 
-    kind: Kind
     n: int
     n_caught: int
 
@@ -311,7 +310,7 @@ def recall_of(check: Check, changed: Iterable[Mutant]) -> dict[Kind, Caught]:
         count = counts.setdefault(mutant.kind, [0, 0])
         count[0] += 1
         count[1] += bool(check.evidence(mutant.insight, mutant.sentences)) == mutant.holds
-    return {kind: Caught(kind, n, n_caught) for kind, (n, n_caught) in counts.items()}
+    return {kind: Caught(*count) for kind, count in counts.items()}
 
 
 class Alike(NamedTuple):
@@ -360,7 +359,7 @@ def repeated(texts: Sequence[str]) -> float | None:
     """The mean over texts of the share of their runs that another text has too; None without runs."""
     every = [runs(text, RUN) for text in texts]
     counts = Counter(run for runs in every for run in runs)
-    return _mean([sum(counts[run] > 1 for run in runs) / len(runs) for runs in every if runs])
+    return mean([sum(counts[run] > 1 for run in runs) / len(runs) for runs in every if runs])
 
 
 def verbatim_share(plan: Plan) -> float | None:
@@ -370,17 +369,17 @@ def verbatim_share(plan: Plan) -> float | None:
     shares = [
         len(insights[row] & documents[column]) / len(insights[row]) for row, column in plan.pairs if insights[row]
     ]
-    return _mean(shares)
+    return mean(shares)
 
 
 def number_precision(plan: Plan, evidence: Evidence) -> float | None:
     """Of the sentences with a digit, the share that is evidence: how far numbers alone give evidence away."""
     starts = plan.starts
     held = {int(starts[column]) + at for (_insight, column), places in evidence.items() for at in places}
-    return _mean([float(at in held) for at, sentence in enumerate(plan.sentences) if _DIGIT.search(sentence)])
+    return mean([float(at in held) for at, sentence in enumerate(plan.sentences) if _DIGIT.search(sentence)])
 
 
-def _mean(values: Sequence[float]) -> float | None:
+def mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 

@@ -37,6 +37,7 @@ CAN_BE_MADE_AGAIN: dict[str, frozenset[PartKind]] = {
     SynthesisKind.QUESTIONS: frozenset({PartKind.QUESTION, PartKind.QUERY}),
 }
 """Parts that a model can be asked for again by themselves."""
+_NOT_THERE = GONE | {PartState.PROPOSED}
 UNITED = ("evidence", "made_of")
 """Fields that parts which are merged have together: passages, and the points that they are made of."""
 
@@ -70,9 +71,15 @@ def decide(
     if into is not None:
         into.refresh_from_db()
     if action == ReviewAction.MERGE:
-        note = f"merged into {into.kind} {into.number}" if into and _can_take(into, part) else ""
-        if not note or into is None:
+        alike = (part.synthesis_id, part.kind)
+        if (
+            into is None
+            or (into.synthesis_id, into.kind) != alike
+            or into.pk == part.pk
+            or into.state in _NOT_THERE
+        ):
             raise NotAllowed("Choose another one that stands to merge it into.")
+        note = f"merged into {into.kind} {into.number}"
     before: dict[str, Any] = {"state": part.state, "title": part.title, "text": part.text}
     decision = SynthesisDecision(
         part=part, action=action, reason=reason, note=note, is_read=is_read, is_blind=is_blind, by=by, at=now
@@ -199,7 +206,7 @@ def _take_back(decision: SynthesisDecision, part: SynthesisPart) -> None:
 @transaction.atomic
 def accept_clear(*, step: SynthesisStep, by: Any, now: datetime) -> int:
     """Accept all parts of a step that no check flags; they count as unread. How many they were."""
-    refuse_if_handed_over(take_turn(step.synthesis_id))
+    _take_open_turn(step.synthesis_id)
     parts = list(haystacks.parts_of(step).filter(state=PartState.CLEAR).select_for_update())
     SynthesisDecision.objects.bulk_create(
         SynthesisDecision(
@@ -214,11 +221,6 @@ def accept_clear(*, step: SynthesisStep, by: Any, now: datetime) -> int:
     )
     SynthesisPart.objects.filter(pk__in=[part.pk for part in parts]).update(state=PartState.ACCEPTED)
     return len(parts)
-
-
-def _can_take(into: SynthesisPart, part: SynthesisPart) -> bool:
-    is_like_it = into.synthesis_id == part.synthesis_id and into.kind == part.kind and into.pk != part.pk
-    return is_like_it and into.state not in GONE | {PartState.PROPOSED}
 
 
 def _unite(part: SynthesisPart, into: SynthesisPart) -> dict[str, Any]:
@@ -252,17 +254,13 @@ def _part_again(part: SynthesisPart, gave: dict[str, Any]) -> None:
 
 
 def _locked(part: SynthesisPart) -> SynthesisPart:
-    refuse_if_handed_over(take_turn(part.synthesis_id))
+    _take_open_turn(part.synthesis_id)
     return SynthesisPart.objects.select_for_update().get(pk=part.pk)
 
 
-def refuse_if_handed_over(synthesis: Synthesis) -> None:
-    """Whether parts may still change.
-
-    Raises:
-        NotAllowed: the haystack is in the corpus.
-    """
-    if synthesis.is_handed_over:
+def _take_open_turn(pk: int) -> None:
+    """Wait for others who change a synthesis; raises `NotAllowed` where its haystack is in the corpus."""
+    if take_turn(pk).is_handed_over:
         raise NotAllowed("It was handed over; its parts do not change any more.")
 
 
@@ -293,7 +291,7 @@ def made_from(part: SynthesisPart) -> set[int]:
     uses = links.objects.filter(from_synthesispart__synthesis=part.synthesis)
     for pk, used in uses.values_list("from_synthesispart", "to_synthesispart"):
         parents[pk].append(used)
-    alive = rows.exclude(state__in=GONE | {PartState.PROPOSED})
+    alive = rows.exclude(state__in=_NOT_THERE)
     return stale_after({part.pk}, parents) & set(alive.values_list("pk", flat=True))
 
 

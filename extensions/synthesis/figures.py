@@ -18,7 +18,7 @@ from benchmarks.scoring.intervals import wilson
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import worth
 from extensions.synthesis import handing_over
-from extensions.synthesis.checks import NothingToCompare, check
+from extensions.synthesis.checks import NothingToCompare, check, mean
 from extensions.synthesis.models import (
     GONE,
     PRESENT,
@@ -74,9 +74,8 @@ class SynthesisFigures:
     and shown. `said_right` is how many of the insights that checks find in documents people find too, `said_seen`
     how many of those that people find checks find too; the newest verdict on a pair counts. `edited` is the mean
     share of letters that edits changed, `leaks` the leaks found and left in a document, `lots` how many pairs that
-    words call absent were asked about by lot, leaked, and were not asked about, `unseen` the leaks among those,
-    `minutes` the time that people took
-    for each part that they accepted. `probes` is how many documents without the evidence of an insight the checks
+    words call absent were asked about by lot, leaked, and were not asked about, `minutes` the time that people
+    took for each part that they accepted. `probes` is how many documents without the evidence of an insight checks
     notice, `insertions` how many with that evidence at another place, where it is not planned. `closed_book` is
     the coverage, from 0 to 1, of what the model answers to the queries without any text, by the offline judge.
     """
@@ -90,7 +89,6 @@ class SynthesisFigures:
     edited: float | None
     leaks: float | None
     lots: Mapping[str, int]
-    unseen: Stat
     said_right: Stat
     said_seen: Stat
     checks: Mapping[str, float | None]
@@ -178,10 +176,9 @@ def _figures(look: FiguresLook) -> SynthesisFigures:
         agreed_shown=_share(
             [is_changed == was_flagged for is_blind, was_flagged, is_changed in first if not is_blind]
         ),
-        edited=_mean([Levenshtein.normalized_distance(row.before["text"], row.part.text) for row in edits]),
-        leaks=_mean([_n_leaks(part) for part in documents.exclude(state__in=GONE)]),
+        edited=mean([Levenshtein.normalized_distance(row.before["text"], row.part.text) for row in edits]),
+        leaks=mean([_n_leaks(part) for part in documents.exclude(state__in=GONE)]),
         lots=lots,
-        unseen=unseen_hits(*(lots.get(name, 0) for name in LOTS)),
         minutes=_minutes(decisions),
         closed_book=_closed_book(synthesis),
         probes=wilson(probes["n_caught"], probes["n"], method="share"),
@@ -236,15 +233,11 @@ def _closed_book(synthesis: Synthesis) -> float | None:
         text = SummaryToJudge(str(query.pk), tuple(f"- {point}" for point in points), insights)
         (verdicts,) = LexicalJudge().judge_coverage([text], background)
         values += [worth()[verdict.coverage] for verdict in verdicts]
-    return _mean(values)
+    return mean(values)
 
 
 def _share(hits: Sequence[bool]) -> Stat:
     return wilson(sum(hits), len(hits), method="share")
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return sum(values) / len(values) if values else None
 
 
 def _facts(look: FiguresLook) -> object:
@@ -261,7 +254,7 @@ def _facts(look: FiguresLook) -> object:
 
 FIGURES = register(
     Computation(
-        "synthesis", options=FiguresLook, figures=SynthesisFigures, compute=_figures, facts=_facts, revision=7
+        "synthesis", options=FiguresLook, figures=SynthesisFigures, compute=_figures, facts=_facts, revision=8
     )
 )
 

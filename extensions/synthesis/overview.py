@@ -152,20 +152,11 @@ def unusable(synthesis: Synthesis) -> dict[str, Any]:
     return {"n": sum(row.n_unusable for row in rows), "parts": rows[:MOST_NAMED]}
 
 
-class Cell(NamedTuple):
-    """Questions of a category in a domain that stand, those that people have read, and how many it needs."""
-
-    n: int
-    n_read: int
-    n_wanted: int
-
-    @property
-    def is_full(self) -> bool:
-        return self.n >= self.n_wanted
-
-
 def cells_of(synthesis: Synthesis) -> dict[str, Any] | None:
-    """How full the cells are, a row for each category and a cell for each domain; None before there are any."""
+    """How full the cells are, a row for each category and a cell for each domain; None before there are any.
+
+    A cell has (questions that stand, those that people have read) and is to have `n_wanted`.
+    """
     if synthesis.kind != SynthesisKind.QUESTIONS:
         return None
     numbers = Settings.from_mapping(synthesis.settings).questions
@@ -179,20 +170,15 @@ def cells_of(synthesis: Synthesis) -> dict[str, Any] | None:
         n[cell] += 1
         n_read[cell] += state in READ
     keys = {name: [cells.get((name, domain), 0) for domain in numbers.domains] for name in numbers.categories}
-    rows = [(name, [Cell(n[pk], n_read[pk], numbers.per_cell) for pk in row]) for name, row in keys.items()]
-    return {"domains": numbers.domains, "rows": rows}
-
-
-class Square(NamedTuple):
-    """An insight in a document: planned, said, said partly, missing, leaked or stale."""
-
-    x: int
-    y: int
-    state: str
+    rows = [(name, [(n[pk], n_read[pk]) for pk in row]) for name, row in keys.items()]
+    return {"domains": numbers.domains, "rows": rows, "n_wanted": numbers.per_cell}
 
 
 def picture(synthesis: Synthesis) -> dict[str, Any] | None:
-    """The plan as squares, a row for each insight, a column for each document; None where there is none yet."""
+    """The plan as squares, a row for each insight, a column for each document; None where there is none yet.
+
+    A square is planned, said, said partly, missing, leaked or stale.
+    """
     rows = SynthesisPart.objects.filter(synthesis=synthesis, kind__in=[PartKind.INSIGHT, PartKind.DOCUMENT])
     parts = list(rows.exclude(state__in=GONE).order_by("number", "generation"))
     documents = [part for part in parts if part.kind == PartKind.DOCUMENT]
@@ -220,7 +206,7 @@ def picture(synthesis: Synthesis) -> dict[str, Any] | None:
     return {
         "n_documents": len(documents),
         "n_insights": len(insights),
-        "squares": [Square(x, y, state) for (x, y), state in sorted(states.items())],
+        "squares": [(x, y, state) for (x, y), state in sorted(states.items())],
         "counts": dict(Counter(states.values())),
         "is_large": len(documents) * len(insights) > LARGE,
     }

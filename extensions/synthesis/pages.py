@@ -29,7 +29,7 @@ from benchmarks.web.groups import GroupedForm, own_group
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 from extensions.synthesis.checks import BAND, Plan, compare, make_plan
-from extensions.synthesis.packs import HIGHEST_SEED, Preview, make, preview
+from extensions.synthesis.packs import HIGHEST_SEED, make, preview
 from extensions.synthesis.packs.dealing import NoWorld
 from extensions.synthesis.packs.reading import named, shipped
 from extensions.synthesis.packs.schema import Pack
@@ -76,7 +76,7 @@ def pack_new(request: HtmxHttpRequest) -> HttpResponse:
     """Choose a pack and seeds. The fragment is what these draw; making one leads to the page of its import."""
     data = request.POST if request.method == "POST" else request.GET
     form = PackForm(data or {"pack": shipped()[0], "seed": 1, "group": own_group()})
-    shown: Preview | None = None
+    shown: dict[str, Any] | None = None
     if form.is_valid():
         chosen = form.cleaned_data
         pack, seed, unlike = shelf(chosen["pack"]), chosen["seed"], chosen["unlike"]

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from collections.abc import Iterator, Sequence
 from io import BytesIO
 from statistics import mean
 from typing import Any
@@ -17,11 +18,11 @@ from benchmarks.scoring.summhay import Coverage, select_by_scores, select_docume
 from benchmarks.summarizers import extractive
 from benchmarks.summarizers.config import ExtractiveConfig
 from extensions.synthesis import checks
-from extensions.synthesis.checks import check, mutants, recall_of
+from extensions.synthesis.checks import Evidence, Kind, Mutant, check, mutants, recall_of
 from extensions.synthesis.packs import World
 from extensions.synthesis.packs.dealing import Chance
 from extensions.synthesis.packs.reading import lint
-from extensions.synthesis.packs.values import changes, planted_evidence, wrong_pairs
+from extensions.synthesis.packs.values import Forms, pattern_of, wrong_pairs
 from tests.running import output_of
 from tests.synthesis.worlds import pack, world
 
@@ -53,12 +54,10 @@ def test_documents_hold_what_was_planted_and_the_checks_see_it(seed: int) -> Non
     assert report.mutation_recall is not None
     assert all(caught.recall is not None and caught.recall >= 0.95 for caught in report.caught.values())
     assert wrong_pairs(made.check, made.plan) == []
-    evidence = planted_evidence(made.check, made.plan)
+    evidence = planted_evidence(made)
     assert all(one.recall == 1 for one in recall_of(made.check, mutants(made.check, made.plan, evidence)).values())
     other = world(seed + 1000, unlike=seed)
-    assert [
-        one.recall for one in recall_of(made.check, changes(made.check, made.plan, evidence, other.facts)).values()
-    ] == [1]
+    assert [one.recall for one in recall_of(made.check, changes(made, evidence, other.facts)).values()] == [1]
     assert report.repeated <= 0.10
     assert report.number_precision <= 0.50
     assert report.near_duplicates == ()
@@ -73,7 +72,7 @@ def test_documents_hold_what_was_planted_and_the_checks_see_it(seed: int) -> Non
     assert documents_with.max() <= 8
     for document in range(40):
         held = {made.plan.subtopics[insight] for insight in made.plan.planted[:, document].nonzero()[0]}
-        forms = {made.pack.subtopics[subtopic].form for subtopic in held}
+        forms = {pack().subtopics[subtopic].form for subtopic in held}
         assert len(held) <= 2
         assert len(forms) == 1, "no document joins what two forms are about"
 
@@ -134,14 +133,14 @@ def test_a_retriever_and_the_oracle_help_the_offline_baseline(seed: int) -> None
     for number, subtopic in enumerate(made.topic.subtopics):
         counts = {n: sum(n in insight.gold_documents for insight in subtopic.insights) for n, _words in sizes}
         chosen = {
-            "oracle": [select_documents(sizes, counts, token_budget=made.pack.budget, include_zero=True)],
-            "bm25": [select_by_scores(sizes, scores[number], token_budget=made.pack.budget)],
+            "oracle": [select_documents(sizes, counts, token_budget=pack().budget, include_zero=True)],
+            "bm25": [select_by_scores(sizes, scores[number], token_budget=pack().budget)],
             "full": [select_documents(sizes, counts, token_budget=1e9, include_zero=True)],
             "random": [
                 select_by_scores(
                     sizes,
                     {n: chance.draw(again, number, n) for n, _words in sizes},
-                    token_budget=made.pack.budget,
+                    token_budget=pack().budget,
                 )
                 for again in range(DRAWS)
             ],
@@ -155,11 +154,30 @@ def test_a_retriever_and_the_oracle_help_the_offline_baseline(seed: int) -> None
     assert coverage["bm25"] >= coverage["random"] + 10
 
 
+def planted_evidence(made: World) -> Evidence:
+    """Where the check finds each planted pair; none for those that it misses."""
+    return {
+        (row, column): made.check.evidence(row, made.plan.documents[column]) for row, column in made.plan.pairs
+    }
+
+
+def changes(made: World, evidence: Evidence, others: Sequence[Sequence[Forms]]) -> Iterator[Mutant]:
+    """For each planted pair and each value of it a document that says one of the `others` instead."""
+    for (insight, column), positions in evidence.items():
+        document = made.plan.documents[column]
+        for forms, other in zip(made.facts[insight], others[insight], strict=True):
+            changed = tuple(
+                pattern_of(forms).sub(other[0], text) if at in positions else text
+                for at, text in enumerate(document)
+            )
+            yield Mutant(Kind.CHANGE, insight, column, changed, holds=False)
+
+
 def evidence_of(made: World) -> list[str]:
     """What documents say of planted facts."""
     return [
         " ".join(made.plan.documents[document][at] for at in places)
-        for (_insight, document), places in planted_evidence(made.check, made.plan).items()
+        for (_insight, document), places in planted_evidence(made).items()
     ]
 
 

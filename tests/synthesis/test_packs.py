@@ -9,10 +9,10 @@ from django.core.management import CommandError, call_command
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from extensions.synthesis.packs import World, make
+from extensions.synthesis.packs import make
 from extensions.synthesis.packs.dealing import Chance, NoWorld, Values, fill
 from extensions.synthesis.packs.reading import UnreadablePack, lint, read_pack
-from extensions.synthesis.packs.values import planted_evidence, wrong_pairs
+from extensions.synthesis.packs.values import wrong_pairs
 from tests.running import output_of
 from tests.synthesis.worlds import small
 
@@ -22,18 +22,15 @@ from tests.synthesis.worlds import small
 def test_any_world_holds_exactly_what_its_plan_says(tmp_path: Path, seed: int) -> None:
     world = make(small(tmp_path), seed=seed)
     assert wrong_pairs(world.check, world.plan) == []
-    assert all(planted_evidence(world.check, world.plan).values())
+    assert all(world.check.evidence(insight, world.plan.documents[at]) for insight, at in world.plan.pairs)
     held = world.plan.planted.sum(axis=1)
     assert (held >= 2).all()
     assert (held <= 4).all()
-    numbers = {name: value.number for name, value in _values(world).items()}
+    values: Values = fill(pack, Chance(pack.id, pack.version, seed)).values
+    numbers = {name: value.number for name, value in values.items()}
     assert numbers["start"] < 0.6 * numbers["rent"]
     for document in world.topic.documents:
         assert not set("{}[]<>|") & set(document.text)
-
-
-def _values(world: World) -> Values:
-    return fill(world.pack, Chance(world.pack.id, world.pack.version, world.seed)).values
 
 
 def test_an_edit_of_one_fact_moves_no_other(tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 from benchmarks.io.schemas.topics import TopicDocument, TopicFile, TopicInsight, TopicSubtopic
 from extensions.synthesis.checks import Plan, plan_of
@@ -24,9 +25,6 @@ HIGHEST_SEED = 2**31 - 1
 class World:
     """A haystack with what its facts were filled with; `facts` has the forms of each value of each insight."""
 
-    pack: Pack
-    seed: int
-    unlike: int | None
     topic: TopicFile
     facts: tuple[tuple[Forms, ...], ...]
 
@@ -40,24 +38,14 @@ class World:
         return ValueCheck(self.facts)
 
 
-@dataclass(frozen=True, slots=True)
-class Preview:
-    """Draws of a seed: the title, and each subtopic with its insights."""
-
-    title: str
-    subtopics: tuple[tuple[Subtopic, tuple[str, ...]], ...]
-
-
-def preview(pack: Pack, *, seed: int, unlike: int | None = None) -> Preview:
-    """The insights of a world, without its documents; raises `NoWorld` as `make` does."""
-    writer = _Writer(pack, _filling(pack, seed, unlike), unlike)
-    return Preview(
-        writer.text(pack.topic, 0, "topic"),
-        tuple(
-            (subtopic, tuple(writer.insight(subtopic, fact) for fact in subtopic.facts))
-            for subtopic in pack.subtopics
-        ),
-    )
+def preview(pack: Pack, *, seed: int, unlike: int | None = None) -> dict[str, Any]:
+    """The title of a world and its subtopics with their insights, without documents; raises as `make`."""
+    writer = _Writer(_filling(pack, seed, unlike), unlike)
+    insights = [[writer.insight(subtopic, fact) for fact in subtopic.facts] for subtopic in pack.subtopics]
+    return {
+        "title": writer.text(pack.topic, 0, "topic"),
+        "subtopics": list(zip(pack.subtopics, insights, strict=True)),
+    }
 
 
 def make(pack: Pack, *, seed: int, unlike: int | None = None) -> World:
@@ -88,7 +76,7 @@ def _filling(pack: Pack, seed: int, unlike: int | None) -> Filling:
 
 
 def _write(pack: Pack, filling: Filling, sheets: list[Sheet], seed: int, unlike: int | None) -> World:
-    writer = _Writer(pack, filling, unlike)
+    writer = _Writer(filling, unlike)
     documents = tuple(map(writer.document, sheets))
     gold: dict[tuple[str, int], list[int]] = {}
     for sheet in sheets:
@@ -129,8 +117,7 @@ def _write(pack: Pack, filling: Filling, sheets: list[Sheet], seed: int, unlike:
             "token_budget": pack.budget,
         },
     )
-    facts = tuple(_forms(fact, filling) for _subtopic, fact in pack.facts)
-    return World(pack, seed, unlike, topic, facts)
+    return World(topic, tuple(_forms(fact, filling) for _subtopic, fact in pack.facts))
 
 
 def _forms(fact: Fact, filling: Filling) -> tuple[Forms, ...]:
@@ -140,7 +127,6 @@ def _forms(fact: Fact, filling: Filling) -> tuple[Forms, ...]:
 
 @dataclass(frozen=True)
 class _Writer:
-    pack: Pack
     filling: Filling
     unlike: int | None
 

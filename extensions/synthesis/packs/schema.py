@@ -61,7 +61,6 @@ Node = str | Reference | Choices | Gap
 class Template:
     """A text that was read."""
 
-    source: str
     nodes: tuple[Node, ...]
 
     @cached_property
@@ -133,7 +132,7 @@ def template(source: str) -> Template:
             n_choices += 1
     if source[end:]:
         nodes.append(source[end:])
-    return Template(source, tuple(nodes))
+    return Template(tuple(nodes))
 
 
 def tidy(text: str) -> str:

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
-from extensions.synthesis.checks import Evidence, Kind, Mutant, Plan
+from extensions.synthesis.checks import Plan
 
 _ONES = (
     *("nought", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"),
@@ -324,14 +324,7 @@ class ValueCheck:
 def says(text: str, forms: Forms) -> bool:
     """Whether a text says a value in one of its forms, as numbers and words of their own."""
     folded = text.casefold()  # most texts do not hold it at all, which is seen sooner so
-    return any(form.casefold() in folded for form in forms) and _pattern(forms).search(text) is not None
-
-
-def planted_evidence(check: ValueCheck, plan: Plan) -> Evidence:
-    """Where the check finds each planted pair; none for those that it misses."""
-    return {
-        (insight, document): check.evidence(insight, plan.documents[document]) for insight, document in plan.pairs
-    }
+    return any(form.casefold() in folded for form in forms) and pattern_of(forms).search(text) is not None
 
 
 def wrong_pairs(check: ValueCheck, plan: Plan) -> list[tuple[int, int]]:
@@ -344,23 +337,8 @@ def wrong_pairs(check: ValueCheck, plan: Plan) -> list[tuple[int, int]]:
     ]
 
 
-def changes(
-    check: ValueCheck, plan: Plan, evidence: Evidence, others: Sequence[Sequence[Forms]]
-) -> Iterator[Mutant]:
-    """For each planted pair and each value of it a document that says one of the `others` instead."""
-    for (insight, column), positions in evidence.items():
-        document = plan.documents[column]
-        for forms, other in zip(check.facts[insight], others[insight], strict=True):
-            replacement = other[0].replace("\\", r"\\")
-            changed = tuple(
-                _pattern(forms).sub(replacement, text) if at in positions else text
-                for at, text in enumerate(document)
-            )
-            yield Mutant(Kind.CHANGE, insight, column, changed, holds=False)
-
-
 @cache
-def _pattern(forms: Forms) -> re.Pattern[str]:
+def pattern_of(forms: Forms) -> re.Pattern[str]:
     return re.compile("|".join(map(_alone, sorted(forms, key=lambda form: (-len(form), form)))), re.IGNORECASE)
 
 

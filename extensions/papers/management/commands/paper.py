@@ -77,20 +77,20 @@ class Command(BaseCommand):
 
     def _check(self, folder: Path) -> None:
         try:
-            check = check_paper(folder)
+            problems, n_same, unknown = check_paper(folder)
         except NoPaper as problem:
             raise CommandError(str(problem)) from problem
-        self.stdout.write(f"{check.n_same:,} numbers come out again.")
-        if check.unknown:
-            self.stdout.write(f"{len(check.unknown):,} cannot be computed from the archives alone:")
+        self.stdout.write(f"{n_same:,} numbers come out again.")
+        if unknown:
+            self.stdout.write(f"{len(unknown):,} cannot be computed from the archives alone:")
         by_reason: dict[str, list[str]] = defaultdict(list)
-        for name, why in check.unknown.items():
+        for name, why in unknown.items():
             by_reason[why].append(name)
         for why, names in by_reason.items():
             shown = ", ".join(names[:MOST_SHOWN]) + (" …" if len(names) > MOST_SHOWN else "")
             self.stdout.write(f"  {len(names):,} {why}: {shown}")
-        if check.problems:
-            raise CommandError("\n".join(check.problems))
+        if problems:
+            raise CommandError("\n".join(problems))
         self.stdout.write("Nothing differs.")
 
 
