@@ -16,7 +16,6 @@ from django.http import HttpResponseBase
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
-from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 from django_filters import CharFilter, ChoiceFilter, DateFilter, FilterSet
 
@@ -163,17 +162,6 @@ class Named:
     url: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class EventInWords:
-    """An event of the audit log: who did what as a sentence, and its details as (name, value)."""
-
-    event: AuditEvent
-    who: Named | None
-    from_command_line: bool
-    sentence: SafeString
-    facts: tuple[tuple[str, str], ...]
-
-
 FOR_ALL = {
     "haystack.moved": "gave the haystack %(what)s back to the whole site",
     "questions.moved": "gave a question set back to the whole site",
@@ -182,14 +170,14 @@ FOR_ALL = {
 """Said where no research group has it from then on."""
 
 
-def events_in_words(events: Iterable[AuditEvent]) -> list[EventInWords]:
-    """Events in words; one query for each kind of thing that they are about."""
+def events_in_words(events: Iterable[AuditEvent]) -> list[dict[str, Any]]:
+    """Events with who did what as a sentence, and facts; one query for each kind of thing that they are about."""
     rows = list(events)
     known = _known(rows)
     return [_in_words(event, known) for event in rows]
 
 
-def _in_words(event: AuditEvent, known: Mapping[tuple[str, str], Named]) -> EventInWords:
+def _in_words(event: AuditEvent, known: Mapping[tuple[str, str], Named]) -> dict[str, Any]:
     what = known.get((event.object_type, event.object_uid)) or Named(event.object_name or event.object_uid)
     is_for_all = event.action in FOR_ALL and event.detail.get("group") == ""
     text = (FOR_ALL if is_for_all else SENTENCES).get(event.action) or f"{event.action} %(what)s"
@@ -197,21 +185,20 @@ def _in_words(event: AuditEvent, known: Mapping[tuple[str, str], Named]) -> Even
         text = text.partition(" %(what)s")[0].removesuffix(" of")
     shown = format_html('<a href="{}">{}</a>', what.url, what.name) if what.url else what.name
     before, _mark, after = text.partition("%(what)s")
-    sentence = format_html("{}{}{}", before, shown if _mark else "", after)
     actor: Any = event.actor
-    return EventInWords(
-        event=event,
-        who=Named(actor.username, reverse("person", args=[actor.uid])) if actor else None,
-        from_command_line=event.detail.get("via") == "command line",
-        sentence=sentence,
-        facts=tuple(
+    return {
+        "event": event,
+        "who": Named(actor.username, reverse("person", args=[actor.uid])) if actor else None,
+        "from_command_line": event.detail.get("via") == "command line",
+        "sentence": format_html("{}{}{}", before, shown if _mark else "", after),
+        "facts": [
             (DETAILS.get(key, key.replace("_", " ")), _value(key, value, known))
             for key, value in event.detail.items()
             if key not in HIDDEN
             and value not in (None, "", [], {})
             and (key in PEOPLE or not _is_uuid(str(value)))
-        ),
-    )
+        ],
+    }
 
 
 def _value(key: str, value: Any, known: Mapping[tuple[str, str], Named]) -> str:

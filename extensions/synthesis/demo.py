@@ -11,13 +11,11 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import orjson
 from django.conf import settings
 
-from benchmarks.engine import batches
 from benchmarks.engine.judging import ModelOptions
 from benchmarks.io.haystacks import SUMMHAY
 from benchmarks.io.plan import ImportRequest
@@ -32,6 +30,7 @@ from extensions.synthesis.packs.reading import named
 from extensions.synthesis.replies import PROMPTS, default_prompt
 from extensions.synthesis.settings import Settings
 from summhay_site.demo.cast import user_of
+from summhay_site.demo.player import answer_by_file
 
 _LINE = re.compile(r"^\d+\. (.*)$", re.MULTILINE)
 _OPENINGS = {name: default_prompt(name).partition("{")[0] for name in PROMPTS}
@@ -80,37 +79,9 @@ def _run(step: SynthesisStep, recording: Recording, *, now: datetime) -> None:
     for _round in range(ROUNDS):
         if run is None or run.state in {JudgeRun.State.DONE, JudgeRun.State.CANCELLED}:
             return
-        _answer(run, recording, now=now)
+        answer_by_file(run, lambda body: recording.reply(body["messages"][0]["content"]), with_usage=True, now=now)
         run.refresh_from_db()
     raise RuntimeError(f"the step {step.name} does not end")
-
-
-def _answer(run: JudgeRun, recording: Recording, *, now: datetime) -> None:
-    with TemporaryDirectory(prefix="batch-") as name:
-        folder = Path(name)
-        batches.write(run=run, folder=folder, clock=lambda: now)
-        requests = [
-            orjson.loads(line)
-            for path in sorted(folder.glob(f"{batches.REQUESTS}*"))
-            for line in path.read_bytes().splitlines()
-        ]
-        (folder / "replies.jsonl").write_bytes(
-            b"\n".join(orjson.dumps(_reply(row, recording)) for row in requests)
-        )
-        batches.read(folder=folder, clock=lambda: now)
-
-
-def _reply(request: Mapping[str, Any], recording: Recording) -> dict[str, Any]:
-    """The line of a file of replies."""
-    body = request["body"]
-    said = orjson.dumps(recording.reply(body["messages"][0]["content"])).decode()
-    usage = {
-        "prompt_tokens": sum(len(row["content"]) for row in body["messages"]) // 4,
-        "completion_tokens": len(said) // 4,
-    }
-    choices = [{"message": {"role": "assistant", "content": said}, "finish_reason": "stop"}]
-    completion = {"object": "chat.completion", "model": body["model"], "choices": choices, "usage": usage}
-    return {"custom_id": request["custom_id"], "response": {"status_code": 200, "body": completion}, "error": None}
 
 
 def _review(synthesis: Synthesis, name: str, *, now: datetime) -> datetime:

@@ -129,17 +129,10 @@ def place() -> Iterator[None]:
         _places.release()
 
 
-@contextmanager
-def turn() -> Iterator[None]:
-    """Wait until few enough others are hashing, which is soon, as only those with a place wait; raises `Busy`."""
-    with place(), _turns:
-        yield
-
-
 class TakesTurns(PBKDF2PasswordHasher):
     """Django's own hash; only so many are made at a time."""
 
     def encode(self, password: str, salt: str, iterations: int | None = None) -> str:
-        """Hash a password; raises `Busy`."""
-        with turn():
+        """Wait until few enough others are hashing, which is soon: only those with a place wait; raises `Busy`."""
+        with place(), _turns:
             return super().encode(password, salt, iterations)

@@ -58,6 +58,7 @@ from summhay_site.accounts.models import ANNOTATOR, User, UserQuerySet
 from summhay_site.audit import EVENTS, EventFilter, events_in_words
 
 TO_DOWNLOAD = "links_to_download"
+SAY_LAST_ADMIN = "This is the last active admin. Make another person an admin first."
 STATES = (("inactive", "deactivated"), ("new", "never logged in"), ("all", "everybody"))
 
 
@@ -296,7 +297,7 @@ def person_role(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     try:
         change_role(actor=actor(request), user=shown, role=form.cleaned_data["role"], now=now)
     except LastAdmin:
-        messages.error(request, say_last_admin())
+        messages.error(request, SAY_LAST_ADMIN)
         return redirect("person", uid=uid)
     if shown.role == before:
         messages.info(request, "The role is as it was.")
@@ -327,7 +328,7 @@ def person_active(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     except OwnAccount:
         messages.error(request, "You cannot deactivate your own account.")
     except LastAdmin:
-        messages.error(request, say_last_admin())
+        messages.error(request, SAY_LAST_ADMIN)
     return redirect("person", uid=uid)
 
 
@@ -358,7 +359,3 @@ def person_accommodation(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     set_accommodation(actor=actor(request), annotator=annotator, now=timezone.now(), **form.cleaned_data)
     messages.success(request, "Saved. It applies to sessions that have not started.")
     return redirect("person", uid=uid)
-
-
-def say_last_admin() -> str:
-    return "This is the last active admin. Make another person an admin first."

@@ -100,7 +100,10 @@ Event = tuple[str, str, datetime, dict[str, Any]]
 def _events(hook: Webhook, now: datetime) -> Iterator[Event]:
     """Name, key, time and words of each event in the sight of who made the webhook."""
     kinds, since = Webhook.Event, max(hook.made_at, hook.seen_at - OVERLAP)
-    studies = _studies(hook)
+    studies: list[Study] = []
+    if hook.user.has_perm("annotation.view_session"):
+        rows = Study.objects.for_user(hook.user)
+        studies = list(rows.exclude(state__in=(StudyState.DRAFT, StudyState.ARCHIVED)))
     by_uid = {str(study.uid): study for study in studies}
     if kinds.STUDY_CLOSED in hook.events:
         closed = AuditEvent.objects.filter(action="study.closed", at__gt=since, object_uid__in=by_uid)
@@ -114,15 +117,6 @@ def _events(hook: Webhook, now: datetime) -> Iterator[Event]:
         for run in runs.order_by("pk"):
             about = {"run": str(run.uid), "judge": str(run.judge), "task": run.task, "state": run.state}
             yield kinds.RUN_ENDED, f"run/{run.uid}/{run.finished_at}", run.finished_at or now, about
-
-
-def _studies(hook: Webhook) -> list[Study]:
-    if not hook.user.has_perm("annotation.view_session"):
-        return []
-    rows: QuerySet[Study] = Study.objects.for_user(hook.user).exclude(
-        state__in=(StudyState.DRAFT, StudyState.ARCHIVED)
-    )
-    return list(rows)
 
 
 def _named(study: Study) -> dict[str, Any]:

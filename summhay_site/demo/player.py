@@ -18,7 +18,7 @@ import orjson
 from django.conf import settings
 from django.db import transaction
 
-from annotation.labelling.simulating import Played, Rates
+from annotation.labelling.simulating import Rates
 from annotation.leaderboard.positions import place_missing
 from annotation.models import Study
 from annotation.writing import scoring
@@ -104,30 +104,42 @@ def rate_by_file(*, study: str, judge: str, model: str, rate: float, now: dateti
     run = judging.request_run(judge=rater, subjects=summaries, task=JudgeRun.Task.RATINGS, reason=REASON, now=now)
     if run is None:
         raise RuntimeError("the demo is loaded once")
+    answers = played(row)
+
+    def said(body: Mapping[str, Any]) -> dict[str, Any]:
+        """Ratings that people would give at such a rate of errors."""
+        question = body["messages"][-1]["content"]
+        item = next(item for item in items if f"Summary:\n{item.summary.text}\n" in question)
+        dice = random.Random(f"{body['model']}/{item.summary.text}")  # noqa: S311 - the same demo every time
+        *_, last = answers(item, Rates(rate), dice)
+        return dict(last.answer.ratings)
+
+    answer_by_file(run, said, now=now)
+
+
+def answer_by_file(
+    run: JudgeRun, said: Callable[[Mapping[str, Any]], dict[str, Any]], *, with_usage: bool = False, now: datetime
+) -> None:
+    """Write the requests of a run to batch files, and read invented replies: what is `said` to each, as JSON."""
     with TemporaryDirectory(prefix="batch-") as name:
-        folder = Path(name)
+        folder, replies = Path(name), list[bytes]()
         batches.write(run=run, folder=folder, clock=lambda: now)
-        requests = [
-            orjson.loads(line)
-            for path in sorted(folder.glob(f"{batches.REQUESTS}*"))
-            for line in path.read_bytes().splitlines()
-        ]
-        answers = played(row)
-        replies = [_reply(request, items, answers, rate=rate) for request in requests]
-        (folder / "replies.jsonl").write_bytes(b"\n".join(map(orjson.dumps, replies)))
+        for path in sorted(folder.glob(f"{batches.REQUESTS}*")):
+            for request in map(orjson.loads, path.read_bytes().splitlines()):
+                body, content = request["body"], orjson.dumps(said(request["body"])).decode()
+                choices = [{"message": {"role": "assistant", "content": content}, "finish_reason": "stop"}]
+                completion = {"object": "chat.completion", "model": body["model"], "choices": choices}
+                if with_usage:
+                    n_letters = sum(len(row["content"]) for row in body["messages"])
+                    completion["usage"] = {
+                        "prompt_tokens": n_letters // 4,
+                        "completion_tokens": len(content) // 4,
+                    }
+                response = {"status_code": 200, "body": completion}
+                reply = {"custom_id": request["custom_id"], "response": response, "error": None}
+                replies.append(orjson.dumps(reply))
+        (folder / "replies.jsonl").write_bytes(b"\n".join(replies))
         batches.read(folder=folder, clock=lambda: now)
-
-
-def _reply(request: Mapping[str, Any], items: Iterable[Any], answers: Played, *, rate: float) -> dict[str, Any]:
-    """The line of a file of replies: a chat completion with what people would answer at such a rate of errors."""
-    question = request["body"]["messages"][-1]["content"]
-    item = next(item for item in items if f"Summary:\n{item.summary.text}\n" in question)
-    dice = random.Random(f"{request['body']['model']}/{item.summary.text}")  # noqa: S311 - the same demo every time
-    *_, last = answers(item, Rates(rate), dice)
-    message = {"role": "assistant", "content": orjson.dumps(last.answer.ratings).decode()}
-    choices = [{"message": message, "finish_reason": "stop"}]
-    body = {"object": "chat.completion", "model": request["body"]["model"], "choices": choices}
-    return {"custom_id": request["custom_id"], "response": {"status_code": 200, "body": body}, "error": None}
 
 
 def _source(shown: Mapping[str, str]) -> Source:

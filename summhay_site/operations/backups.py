@@ -13,7 +13,6 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -119,23 +118,11 @@ def restore(*, source: Path) -> int:
     return n_erased
 
 
-@dataclass(frozen=True)
-class Drilled:
-    """Results of a drill on a backup that it restored into a place of its own."""
-
-    engine: str
-    n_tables: int
-    n_rows: int
-    latest: datetime | None
-    """When the last act of the audit log was."""
-    n_erased: int
-    """People erased since, whom a restore would erase again."""
-
-
-def drill(*, source: Path) -> Drilled:
+def drill(*, source: Path) -> tuple[str, engines.Sums, datetime | None, int]:
     """Restore a backup into a file that is thrown away, with the tables of today, and look at each row.
 
-    The database of the site is only asked who was erased. Raises `BackupFailed`.
+    Gives the engine that made it, what is in it, when the last act of the audit log was, and how many people a
+    restore would erase again. The database of the site is only asked who was erased. Raises `BackupFailed`.
     """
     applied = _check(source)
     engine, erased = kind_of(source), _tombstones(source.with_name(erasing.FILE_NAME))
@@ -151,7 +138,7 @@ def drill(*, source: Path) -> Drilled:
                 latest = AuditEvent.objects.exclude(action="account.erased").aggregate(latest=Max("at"))["latest"]
         except DatabaseError as error:
             raise BackupFailed(f"{source} cannot be brought up to date: {error}") from error
-    return Drilled(engine, len(sums.by_table), sums.n_rows, latest, n_erased)
+    return engine, sums, latest, n_erased
 
 
 def kind_of(source: Path) -> str:

@@ -169,10 +169,10 @@ def _speaking(now: datetime) -> Any:
 
 
 def _waiting(now: datetime) -> Iterator[Problem]:
-    queue = system.read_queue(now=now)
-    if queue.oldest_due_at is not None and queue.oldest_due_at < now - LATE:
+    oldest = system.read_queue(now=now)["oldest_due_at"]
+    if oldest is not None and oldest < now - LATE:
         says = "Clocks of sessions are not settled: beat does not run, or nobody takes what it asks for."
-        yield Problem("beat", f"{says} The first has waited since {queue.oldest_due_at:%Y-%m-%d %H:%M} UTC.")
+        yield Problem("beat", f"{says} The first has waited since {oldest:%Y-%m-%d %H:%M} UTC.")
 
 
 def _beats(now: datetime) -> Iterator[Problem]:

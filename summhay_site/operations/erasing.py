@@ -49,7 +49,7 @@ from summhay_site.accounts import accounts
 from summhay_site.accounts.accounts import OwnAccount, keep_an_admin, lock
 from summhay_site.accounts.logins import actor
 from summhay_site.accounts.models import ADMIN, User
-from summhay_site.accounts.people_views import person_of, say_last_admin
+from summhay_site.accounts.people_views import SAY_LAST_ADMIN, person_of
 from summhay_site.sqlite.base import DatabaseWrapper
 
 logger = logging.getLogger(__name__)
@@ -337,7 +337,7 @@ def person_erase(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         try:
             erase(actor=actor(request), user=shown, mode=mode, now=timezone.now())
         except accounts.LastAdmin:
-            form.add_error(None, say_last_admin())
+            form.add_error(None, SAY_LAST_ADMIN)
         except OSError as error:
             form.add_error(
                 None, "Nothing was erased: the list of removals cannot be written (%s)." % error.strerror

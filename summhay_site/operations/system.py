@@ -106,18 +106,6 @@ class Alarm:
         return is_silent or bool(self.queues_without_worker) or self.disk.is_low
 
 
-@dataclass(frozen=True)
-class Queue:
-    """Work that waits: judge runs not finished, their items, failures, and sessions whose clock is due."""
-
-    runs: int
-    items: int
-    failed_items: int
-    oldest_run_at: datetime | None
-    sessions_due: int
-    oldest_due_at: datetime | None
-
-
 def record_heartbeat(*, name: str, now: datetime, queues: Sequence[str] = settings.QUEUES) -> None:
     """Record a heartbeat of a worker and how far its clock is off, and delete those older than a day."""
     seen = {"at": now, "queues": list(queues), "ahead_s": ahead_of_database_s(clock=timezone.now)}
@@ -201,22 +189,22 @@ def database_bytes() -> int:
     return sum(file.stat().st_size for file in files if file.exists())
 
 
-def read_queue(*, now: datetime) -> Queue:
-    """Three queries, whatever the number of runs."""
+def read_queue(*, now: datetime) -> dict[str, Any]:
+    """Work that waits: runs not finished, their items, failures, sessions whose clock is due. Three queries."""
     runs = JudgeRun.objects.filter(state__in=UNFINISHED).aggregate(n=Count("pk"), oldest=Min("created_at"))
     items = JudgeRunItem.objects.aggregate(
         waiting=Count("pk", filter=Q(state=JudgeRunItem.State.PENDING, run__state__in=UNFINISHED)),
         failed=Count("pk", filter=Q(state=JudgeRunItem.State.FAILED)),
     )
     due = Session.objects.filter(next_due_at__lt=now).aggregate(n=Count("pk"), oldest=Min("next_due_at"))
-    return Queue(
-        runs=runs["n"],
-        items=items["waiting"],
-        failed_items=items["failed"],
-        oldest_run_at=runs["oldest"],
-        sessions_due=due["n"],
-        oldest_due_at=due["oldest"],
-    )
+    return {
+        "runs": runs["n"],
+        "items": items["waiting"],
+        "failed_items": items["failed"],
+        "oldest_run_at": runs["oldest"],
+        "sessions_due": due["n"],
+        "oldest_due_at": due["oldest"],
+    }
 
 
 logger = logging.getLogger(__name__)
@@ -345,12 +333,12 @@ class SiteNumbers(Collector):
     def collect(self) -> Iterator[GaugeMetricFamily]:
         now = timezone.now()
         queue, alarm = read_queue(now=now), read_alarm(now=now)
-        yield _gauge("runs_unfinished", "Runs of models that are not finished.", queue.runs)
-        yield _gauge("run_items_waiting", "Items of these that wait.", queue.items)
-        yield _gauge("run_items_failed", "Items of runs that failed.", queue.failed_items)
-        yield _gauge("run_oldest_seconds", "Age of the oldest unfinished run.", _age(queue.oldest_run_at, now))
-        yield _gauge("sessions_due", "Sessions whose clock is to be settled.", queue.sessions_due)
-        yield _gauge("sessions_due_seconds", "The longest of these waits.", _age(queue.oldest_due_at, now))
+        yield _gauge("runs_unfinished", "Runs of models that are not finished.", queue["runs"])
+        yield _gauge("run_items_waiting", "Items of these that wait.", queue["items"])
+        yield _gauge("run_items_failed", "Items of runs that failed.", queue["failed_items"])
+        yield _gauge("run_oldest_seconds", "Age of the oldest unfinished run.", _age(queue["oldest_run_at"], now))
+        yield _gauge("sessions_due", "Sessions whose clock is to be settled.", queue["sessions_due"])
+        yield _gauge("sessions_due_seconds", "The longest of these waits.", _age(queue["oldest_due_at"], now))
         yield _labelled("sessions", "Writing sessions by state.", "state", _by_state(Session))
         yield _labelled("imports", "Imports by state.", "state", _by_state(ImportJob))
         waiting = Result.objects.exclude(version=F("wanted")).exclude(failed=F("wanted"))

@@ -10,7 +10,6 @@ import logging
 import threading
 import time
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 
 from celery import current_app
 from django.db import Error, connection
@@ -25,14 +24,6 @@ logger = logging.getLogger(__name__)
 
 PATIENCE_S = 1.0
 BROKER_PATIENCE_S = 1
-
-
-@dataclass(frozen=True)
-class Health:
-    """State of the site: whether all is well, and how many seconds ago it last was; None: never."""
-
-    ok: bool
-    answered_s_ago: float | None
 
 
 class Probe:
@@ -53,8 +44,11 @@ class Probe:
                 self._asked_at = time.monotonic()
                 threading.Thread(target=self._work, name=f"health: {self._what}", daemon=True).start()
 
-    def ask(self) -> Health:
-        """Put it and wait for the answer, for `PATIENCE_S` since it was put."""
+    def ask(self) -> tuple[bool, float | None]:
+        """Put it and wait for the answer, for `PATIENCE_S` since it was put.
+
+        Gives whether all is well, and how many seconds ago it last was; None: never.
+        """
         self.begin()
         with self._changed:
             asked_at = self._asked_at
@@ -64,7 +58,7 @@ class Probe:
                 left_s = asked_at + PATIENCE_S - time.monotonic()
                 is_answered = self._changed.wait_for(lambda: self._asked_at != asked_at, max(0.0, left_s))
             age_s = None if self._answered_at is None else round(time.monotonic() - self._answered_at, 1)
-            return Health(ok=is_answered and not self._failed, answered_s_ago=age_s)
+            return is_answered and not self._failed, age_s
 
     def _work(self) -> None:
         failed = True
@@ -127,18 +121,13 @@ _migrations = Probe("The database is not up to date", _ask_migrations)
 _broker = Probe("The broker does not answer", ask_broker)
 
 
-def ask() -> Health:
-    """Ask the database; gives what is known after at most `PATIENCE_S`."""
-    return _probe.ask()
-
-
 @public
 @require_safe
 @never_cache
 def health(request: HttpRequest) -> JsonResponse:
     """Answer 200 when the database answers, else 503, in moments, and how long ago it last answered."""
-    known = ask()
-    return JsonResponse(asdict(known), status=200 if known.ok else 503)
+    is_well, answered_s_ago = _probe.ask()
+    return JsonResponse({"ok": is_well, "answered_s_ago": answered_s_ago}, status=200 if is_well else 503)
 
 
 @public
@@ -153,6 +142,6 @@ def ready(request: HttpRequest) -> JsonResponse:
     probes = {"database": _probe, "migrations": _migrations, "broker": _broker}
     for probe in probes.values():
         probe.begin()
-    known = {name: probe.ask().ok for name, probe in probes.items()}
+    known = {name: probe.ask()[0] for name, probe in probes.items()}
     is_ready = known["database"] and known["migrations"]
     return JsonResponse({"ok": is_ready, **known}, status=200 if is_ready else 503)

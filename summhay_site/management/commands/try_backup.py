@@ -20,13 +20,13 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            seen = drill(source=options["file"])
+            engine, sums, at, n_erased = drill(source=options["file"])
         except (BackupFailed, OSError) as error:
             raise CommandError(str(error)) from error
-        latest = f"the last act is of {seen.latest:%Y-%m-%d %H:%M} UTC" if seen.latest else "no act was recorded"
+        latest = f"the last act is of {at:%Y-%m-%d %H:%M} UTC" if at else "no act was recorded"
         self.stdout.write(
-            f"{options['file']} can be restored: made on {seen.engine}, {seen.n_rows:,} rows in {seen.n_tables} "
-            f"tables, {latest}; a restore erases {seen.n_erased} people again."
+            f"{options['file']} can be restored: made on {engine}, {sums.n_rows:,} rows in {len(sums.by_table)} "
+            f"tables, {latest}; a restore erases {n_erased} people again."
         )
         if is_unlisted(options["file"]):
             self.stdout.write(f"{NO_LIST} A restore elsewhere would bring back whoever was erased since.")
