@@ -13,24 +13,12 @@ from celery import current_app, shared_task
 from django.utils import timezone
 
 from benchmarks.engine import judging, retrieving, runs
-from benchmarks.io import tasks as import_tasks
+from benchmarks.io import tasks  # noqa: F401 - so that workers know them
 from benchmarks.leaderboard import sampling
 from benchmarks.models import JudgeRun
 from benchmarks.results import stored
 
 logger = logging.getLogger(__name__)
-
-__all__ = [
-    "compute_result",
-    "compute_results",
-    "draw_samples",
-    "import_tasks",
-    "resume_retrievals",
-    "resume_runs",
-    "retrieve",
-    "run_judge",
-    "run_offline",
-]
 
 SLICE_OF_MODELS = timedelta(seconds=60)
 SLICE = timedelta(seconds=20)

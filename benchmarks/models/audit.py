@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from django.conf import settings
 from django.db import models
+
+from benchmarks.models.groups import account_field
 
 
 class AuditEvent(models.Model):
     """One act of a person that others may want to trace."""
 
     at = models.DateTimeField(db_index=True)
-    actor = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    actor = account_field()
     action = models.CharField(max_length=60, db_index=True)
     object_type = models.CharField(max_length=60)
     object_uid = models.CharField(max_length=64, blank=True, db_index=True)

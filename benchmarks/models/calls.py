@@ -5,13 +5,13 @@ from __future__ import annotations
 import uuid
 from typing import Any, ClassVar
 
-from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
 from benchmarks.access.sight import FencedQuerySet
 from benchmarks.judges.base import ResponseFormat
 from benchmarks.models.corpora import Subtopic
+from benchmarks.models.groups import account_field, kept_without
 from benchmarks.models.judging import Judge, JudgeRun
 from benchmarks.models.questions import Question, Response
 from benchmarks.models.summaries import Summary, System
@@ -78,18 +78,11 @@ class JudgeCall(models.Model):
 
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     cache_key = models.CharField(max_length=64, unique=True)
-    run = models.ForeignKey(JudgeRun, null=True, blank=True, on_delete=models.SET_NULL, related_name="calls")
+    run = kept_without(JudgeRun, "calls")
     base_url = models.CharField(max_length=300)
     model = models.CharField(max_length=200)
     prompt_sha256 = models.CharField(max_length=64)
-    batch = models.ForeignKey(
-        Batch,
-        null=True,
-        blank=True,
-        on_delete=models.SET_NULL,
-        related_name="calls",
-        help_text="The files that it was last sent with.",
-    )
+    batch = kept_without(Batch, "calls", help_text="The files that it was last sent with.")
     price_share = models.DecimalField(max_digits=4, decimal_places=3, default=1)
     repeat = models.PositiveSmallIntegerField(default=0)
     response_format = models.CharField(max_length=12, blank=True)
@@ -145,9 +138,7 @@ class LostReply(models.Model):
     Its worst case stays counted against the budget of the run that sent it; append-only.
     """
 
-    run = models.ForeignKey(
-        JudgeRun, null=True, blank=True, on_delete=models.SET_NULL, related_name="lost_replies"
-    )
+    run = kept_without(JudgeRun, "lost_replies")
     call = models.ForeignKey(JudgeCall, on_delete=models.CASCADE, related_name="lost_replies")
     sent_at = models.DateTimeField()
     most_prompt_tokens = models.PositiveIntegerField(null=True, blank=True)
@@ -170,9 +161,7 @@ class ModelPrice(models.Model):
     input_per_million = models.DecimalField(max_digits=12, decimal_places=6)
     cached_per_million = models.DecimalField(max_digits=12, decimal_places=6, null=True, blank=True)
     output_per_million = models.DecimalField(max_digits=12, decimal_places=6)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    created_by = account_field()
 
     class Meta:
         ordering = ["model", "base_url", "-valid_from"]
@@ -261,10 +250,8 @@ class DraftText(models.Model):
     text = models.TextField(blank=True)
     is_valid = models.BooleanField(default=True)
     raw: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
-    run = models.ForeignKey(JudgeRun, null=True, blank=True, on_delete=models.SET_NULL, related_name="draft_texts")
-    call = models.ForeignKey(
-        JudgeCall, null=True, blank=True, on_delete=models.SET_NULL, related_name="draft_texts"
-    )
+    run = kept_without(JudgeRun, "draft_texts")
+    call = kept_without(JudgeCall, "draft_texts")
     created_at = models.DateTimeField()
 
     class Meta:

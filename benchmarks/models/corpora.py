@@ -16,7 +16,7 @@ from django.db import models
 from django.db.models import F, Q
 
 from benchmarks.access.sight import FencedQuerySet
-from benchmarks.models.groups import group_field
+from benchmarks.models.groups import account_field, group_field
 from benchmarks.models.querysets import (
     DocumentQuerySet,
     HaystackQuerySet,
@@ -49,9 +49,7 @@ class Haystack(models.Model):
     metadata: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
     is_practice = models.BooleanField(default=False, help_text="Only for the practice session.")
     is_source = models.BooleanField(default=False, help_text="One or a few documents with a reference summary.")
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    created_by = account_field()
     created_at = models.DateTimeField()
     archived_at = models.DateTimeField(null=True, blank=True)
     group = group_field("haystacks")
@@ -296,9 +294,7 @@ class SourceSample(models.Model):
     )
     problem = models.TextField(blank=True)
     drawn_at = models.DateTimeField(null=True, blank=True)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    created_by = account_field()
     created_at = models.DateTimeField()
 
     group = group_field()

@@ -9,11 +9,12 @@ from __future__ import annotations
 import uuid
 from typing import Any, ClassVar
 
-from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
 from benchmarks.access.sight import FencedQuerySet
+from benchmarks.models.calls import JudgeCall
+from benchmarks.models.groups import account_field, kept_without
 from benchmarks.models.judging import Judge, JudgeRun
 from benchmarks.models.querysets import JudgedQuerySet
 from benchmarks.models.questions import KeyPoint, Response
@@ -30,10 +31,8 @@ class Extraction(models.Model):
     response = models.ForeignKey(Response, on_delete=models.CASCADE, related_name="extractions")
     is_valid = models.BooleanField(default=True)
     input_sha256 = models.CharField(max_length=64, blank=True)
-    run = models.ForeignKey(JudgeRun, null=True, blank=True, on_delete=models.SET_NULL, related_name="extractions")
-    call = models.ForeignKey(
-        "benchmarks.JudgeCall", null=True, blank=True, on_delete=models.SET_NULL, related_name="extractions"
-    )
+    run = kept_without(JudgeRun, "extractions")
+    call = kept_without(JudgeCall, "extractions")
     raw: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField()
 
@@ -76,9 +75,7 @@ class ResponsePointCheck(models.Model):
     point = models.ForeignKey(ResponsePoint, on_delete=models.CASCADE, related_name="checks")
     is_right = models.BooleanField()
     note = models.TextField(blank=True)
-    made_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    made_by = account_field()
     made_at = models.DateTimeField()
 
     class Meta:
@@ -117,12 +114,8 @@ class PointVerdict(models.Model):
     is_valid = models.BooleanField(default=True)
     is_imported = models.BooleanField(default=False)
     input_sha256 = models.CharField(max_length=64, blank=True, help_text="Hash of what was judged.")
-    run = models.ForeignKey(
-        JudgeRun, null=True, blank=True, on_delete=models.SET_NULL, related_name="point_verdicts"
-    )
-    call = models.ForeignKey(
-        "benchmarks.JudgeCall", null=True, blank=True, on_delete=models.SET_NULL, related_name="point_verdicts"
-    )
+    run = kept_without(JudgeRun, "point_verdicts")
+    call = kept_without(JudgeCall, "point_verdicts")
     raw: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField()
 
@@ -173,12 +166,8 @@ class KeyPointVerdict(models.Model):
     answer = models.CharField(max_length=8, blank=True, help_text="Empty: invalid answer.")
     is_valid = models.BooleanField(default=True)
     input_sha256 = models.CharField(max_length=64, blank=True, help_text="Hash of what was judged.")
-    run = models.ForeignKey(
-        JudgeRun, null=True, blank=True, on_delete=models.SET_NULL, related_name="key_point_verdicts"
-    )
-    call = models.ForeignKey(
-        "benchmarks.JudgeCall", null=True, blank=True, on_delete=models.SET_NULL, related_name="key_point_verdicts"
-    )
+    run = kept_without(JudgeRun, "key_point_verdicts")
+    call = kept_without(JudgeCall, "key_point_verdicts")
     raw: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField()
 
@@ -216,12 +205,8 @@ class AutodsScore(models.Model):
     low = models.FloatField(null=True, blank=True)
     high = models.FloatField(null=True, blank=True)
     input_sha256 = models.CharField(max_length=64, blank=True, help_text="Hash of what was asked.")
-    run = models.ForeignKey(
-        JudgeRun, null=True, blank=True, on_delete=models.SET_NULL, related_name="autods_scores"
-    )
-    call = models.ForeignKey(
-        "benchmarks.JudgeCall", null=True, blank=True, on_delete=models.SET_NULL, related_name="autods_scores"
-    )
+    run = kept_without(JudgeRun, "autods_scores")
+    call = kept_without(JudgeCall, "autods_scores")
     created_at = models.DateTimeField()
 
     SEEN_BY = "key_point"
@@ -250,10 +235,8 @@ class SummaryRating(models.Model):
     value = models.PositiveSmallIntegerField(null=True, blank=True, help_text="Empty: invalid answer.")
     is_valid = models.BooleanField(default=True)
     input_sha256 = models.CharField(max_length=64, blank=True, help_text="Hash of what was rated.")
-    run = models.ForeignKey(JudgeRun, null=True, blank=True, on_delete=models.SET_NULL, related_name="ratings")
-    call = models.ForeignKey(
-        "benchmarks.JudgeCall", null=True, blank=True, on_delete=models.SET_NULL, related_name="ratings"
-    )
+    run = kept_without(JudgeRun, "ratings")
+    call = kept_without(JudgeCall, "ratings")
     raw: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
     created_at = models.DateTimeField()
 

@@ -1,9 +1,9 @@
-"""Research groups: whose corpora, studies and results somebody sees."""
+"""Research groups, whose corpora, studies and results somebody sees, and keys to rows that may go."""
 
 from __future__ import annotations
 
 import uuid
-from typing import Any
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.db import models
@@ -11,6 +11,21 @@ from django.db.models import Q
 from django.db.models.functions import Lower
 
 from benchmarks.access.sight import FencedQuerySet, Sight
+
+Row = TypeVar("Row", bound=models.Model)
+
+
+def kept_without(to: type[Row], name: str = "+", **more: Any) -> models.ForeignKey[Row | None, Row | None]:
+    """A row that this one outlives, and is null then; `name` is that of the way back."""
+    field: Any = models.ForeignKey(to, null=True, blank=True, on_delete=models.SET_NULL, related_name=name, **more)
+    return field  # type: ignore[no-any-return]
+
+
+def account_field() -> Any:
+    """Somebody's account; null once it is gone, and where a command did it."""
+    return models.ForeignKey(
+        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
+    )
 
 
 class ResearchGroupQuerySet(FencedQuerySet[Any]):
@@ -27,9 +42,7 @@ class ResearchGroup(models.Model):
     members: models.ManyToManyField[Any, Any] = models.ManyToManyField(
         settings.AUTH_USER_MODEL, related_name="research_groups", blank=True
     )
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    created_by = account_field()
     created_at = models.DateTimeField()
     archived_at = models.DateTimeField(null=True, blank=True)
 

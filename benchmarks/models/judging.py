@@ -5,14 +5,13 @@ from __future__ import annotations
 import uuid
 from typing import Any, ClassVar
 
-from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
 from benchmarks.access.sight import FencedQuerySet
 from benchmarks.judges.base import JudgeKind
 from benchmarks.models.corpora import Insight, Subtopic
-from benchmarks.models.groups import ResearchGroup
+from benchmarks.models.groups import ResearchGroup, account_field, kept_without
 from benchmarks.models.querysets import VerdictQuerySet, counted_judges
 from benchmarks.models.questions import KeyPoint, Response
 from benchmarks.models.summaries import Summary
@@ -70,9 +69,7 @@ class Judge(models.Model):
         blank=True,
         help_text="In US dollars, as whoever published imported verdicts gives it.",
     )
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    created_by = account_field()
     created_at = models.DateTimeField()
     archived_at = models.DateTimeField(null=True, blank=True)
 
@@ -107,9 +104,7 @@ class ModelFamily(models.Model):
 
     model = models.CharField(max_length=200, unique=True)
     family = models.CharField(max_length=60, blank=True)
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    created_by = account_field()
 
     class Meta:
         ordering = ["model"]
@@ -182,9 +177,7 @@ class JudgeRun(models.Model):
         blank=True,
         help_text="In US dollars; the run pauses before it.",
     )
-    requested_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    requested_by = account_field()
     created_at = models.DateTimeField()
     finished_at = models.DateTimeField(null=True, blank=True)
 
@@ -314,7 +307,7 @@ class Verdict(models.Model):
     is_imported = models.BooleanField(default=False)
     breaks_rule = models.BooleanField(default=False)
     input_sha256 = models.CharField(max_length=64, blank=True, help_text="Hash of what was judged.")
-    run = models.ForeignKey(JudgeRun, null=True, blank=True, on_delete=models.SET_NULL, related_name="verdicts")
+    run = kept_without(JudgeRun, "verdicts")
     raw: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
     call = models.ForeignKey(
         "benchmarks.JudgeCall", null=True, blank=True, on_delete=models.SET_NULL, related_name="verdicts"

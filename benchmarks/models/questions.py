@@ -8,13 +8,12 @@ from __future__ import annotations
 import uuid
 from typing import ClassVar
 
-from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
 from benchmarks.access.sight import FencedQuerySet
 from benchmarks.models.corpora import Haystack
-from benchmarks.models.groups import group_field
+from benchmarks.models.groups import account_field, group_field, kept_without
 from benchmarks.models.querysets import QuestionQuerySet
 from benchmarks.models.summaries import System
 
@@ -28,19 +27,14 @@ class Question(models.Model):
     text = models.TextField()
     category = models.CharField(max_length=60, blank=True, db_index=True)
     domain = models.CharField(max_length=60, blank=True, db_index=True)
-    haystack = models.ForeignKey(
+    haystack = kept_without(
         Haystack,
-        null=True,
-        blank=True,
-        on_delete=models.SET_NULL,
-        related_name="questions",
+        "questions",
         help_text="The haystack whose documents and insights these are, if they are of one.",
     )
     language = models.CharField(max_length=20, default="en")
     n_words = models.PositiveIntegerField(default=0, help_text="Of all its documents.")
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    created_by = account_field()
     created_at = models.DateTimeField()
     archived_at = models.DateTimeField(null=True, blank=True)
     group = group_field("questions")

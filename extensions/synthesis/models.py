@@ -7,7 +7,6 @@ from collections.abc import Collection, Mapping
 from datetime import datetime
 from typing import Any, ClassVar, NamedTuple
 
-from django.conf import settings as django_settings
 from django.db import models
 from django.db.models import F, Q
 
@@ -15,7 +14,7 @@ from benchmarks.access.sight import FencedQuerySet
 from benchmarks.engine import costs
 from benchmarks.models.calls import JudgeCall
 from benchmarks.models.corpora import Haystack
-from benchmarks.models.groups import group_field
+from benchmarks.models.groups import account_field, group_field, kept_without
 from benchmarks.models.judging import Judge, JudgeRun, JudgeRunItem
 
 
@@ -126,9 +125,7 @@ class Synthesis(models.Model):
         Haystack, null=True, blank=True, on_delete=models.SET_NULL, related_name="synthesis"
     )
     dataset = models.SlugField(max_length=80, blank=True, help_text="The question set that it became.")
-    created_by = models.ForeignKey(
-        django_settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    created_by = account_field()
     created_at = models.DateTimeField()
 
     group = group_field("syntheses")
@@ -173,12 +170,10 @@ class SynthesisStep(models.Model):
     name = models.CharField(max_length=20)
     state = models.CharField(max_length=9, choices=State, default=State.PLANNED)
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="+", verbose_name="model")
-    run = models.ForeignKey(JudgeRun, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    run = kept_without(JudgeRun)
     estimate: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
     counts: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
-    closed_by = models.ForeignKey(
-        django_settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    closed_by = account_field()
     closed_at = models.DateTimeField(null=True, blank=True)
 
     SEEN_BY = "synthesis"
@@ -267,8 +262,8 @@ class SynthesisReply(models.Model):
     value: models.JSONField[Any, Any] = models.JSONField(null=True, blank=True)
     problem = models.TextField(blank=True)
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="+", verbose_name="model")
-    run = models.ForeignKey(JudgeRun, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
-    call = models.ForeignKey(JudgeCall, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    run = kept_without(JudgeRun)
+    call = kept_without(JudgeCall)
     created_at = models.DateTimeField()
 
     class Meta:
@@ -305,9 +300,7 @@ class SynthesisDecision(models.Model):
     undoes = models.OneToOneField(
         "self", null=True, blank=True, on_delete=models.CASCADE, related_name="undone_by"
     )
-    by = models.ForeignKey(
-        django_settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    by = account_field()
     at = models.DateTimeField()
 
     class Meta:
