@@ -15,8 +15,7 @@ from annotation.results.reports import Report, ReportRefused, find_study
 from benchmarks.engine.versions import OFFLINE, judges_called
 from benchmarks.io.reading.problems import ImportFailed
 from benchmarks.io.schemas.plain_labels import split_categories
-from benchmarks.management import judges as judges_argument
-from benchmarks.management import model_runs
+from benchmarks.management import named
 from benchmarks.models import Judge, Question, System
 from benchmarks.recall import figures, people
 from benchmarks.recall.extraction import Compared, NotThere, Recalled, extraction_sheet, named_in, recalled
@@ -74,7 +73,7 @@ def _kpr_make(options: Mapping[str, Any]) -> KprReport:
     names = ("dataset", "judge", "system", "category", "domain")
     chosen = {name: options[name] for name in names}
     if chosen["judge"]:
-        judges_argument.chosen(chosen["judge"], Judge.objects.all())
+        named.judge_called(chosen["judge"], Judge.objects.all())
     systems = split_categories(chosen["system"])
     _check(chosen, systems)
     verified = _verified(options)
@@ -243,7 +242,7 @@ def _segments_make(options: Mapping[str, Any]) -> Closeness:
     most = options["max_requests"]
     if most is not None and most < 0:
         raise ReportRefused("--max-requests is 0 or more.")
-    questions = list(model_runs.questions(options["dataset"]).order_by("pk"))
+    questions = list(named.questions(options["dataset"]).order_by("pk"))
     retriever = Embeddings(
         with_subtopic=False,
         **{name: options[name] for name in ("base_url", "model", "query_prefix", "document_prefix")},

@@ -28,8 +28,7 @@ from annotation.results.reports import Report, ReportRefused, as_lines
 from annotation.writing.documentsets import MS_PER_MINUTE
 from annotation.writing.results import AVERAGES
 from benchmarks.engine.versions import judges_called
-from benchmarks.management import haystacks as haystacks_argument
-from benchmarks.management import judges as judges_argument
+from benchmarks.management import named
 from benchmarks.models import Haystack, Judge, SourceSample
 from benchmarks.results.judged import approval_notes
 from benchmarks.results.sheet import Measure, Name, Row, Sheet, Table, Unit, values_of
@@ -41,7 +40,7 @@ from benchmarks.systems.retrievers import Line, quality_lines
 
 def add_task(parser: ArgumentParser) -> None:
     """The arguments that choose haystacks, a judge and an average."""
-    haystacks_argument.add_argument(parser)
+    named.add_haystacks(parser)
     parser.add_argument("--domain", default="")
     parser.add_argument("--judge", default="published", metavar="NAME")
     parser.add_argument("--average", choices=list(AVERAGES), default="pooled")
@@ -129,10 +128,10 @@ def view_of(options: Mapping[str, Any]) -> View:
     Raises:
         ReportRefused: an option says nothing that could be.
     """
-    judge = judges_argument.chosen(options["judge"])
+    judge = named.judge_called(options["judge"])
     if (options.get("minute") or 0) < 0:
         raise ReportRefused("--minute is 0 or more.")
-    haystacks = haystacks_argument.chosen(options)
+    haystacks = named.haystacks(options)
     score = Score(options.get("score", Score.LABEL))
     with_people_only = bool(options.get("with_people_only"))
     return View(haystacks, judge, options["average"], options.get("minute"), score, with_people_only)
@@ -176,7 +175,7 @@ DEFAULT_JUDGE = "published"
 
 def _add_texts(parser: ArgumentParser) -> None:
     """The arguments that choose texts and the judge of the scores."""
-    haystacks_argument.add_argument(parser)
+    named.add_haystacks(parser)
     parser.add_argument(
         "--system",
         action="append",
@@ -212,10 +211,10 @@ def _make_context(options: Mapping[str, Any]) -> Content:
 
 
 def _scope(options: Mapping[str, Any]) -> Scope:
-    haystacks = haystacks_argument.chosen(options)
+    haystacks = named.haystacks(options)
     judge: Judge | None = None
     if options["judge"]:
-        judge = judges_argument.chosen(options["judge"])
+        judge = named.judge_called(options["judge"])
     else:
         judges = judges_called(DEFAULT_JUDGE, Judge.objects.counted())
         judge = judges[0] if judges else None
@@ -292,7 +291,7 @@ SOURCES = Report(
 
 def _add_retrieval(parser: ArgumentParser) -> None:
     """Which haystacks, and how many tokens a reader has."""
-    haystacks_argument.add_argument(parser)
+    named.add_haystacks(parser)
     parser.add_argument(
         "--budget", type=int, default=TOKEN_BUDGET, metavar="TOKENS", help="%(default)s by default"
     )
@@ -302,7 +301,7 @@ def _make_retrieval(options: Mapping[str, Any]) -> tuple[list[Line], int]:
     """A row for every retriever with stored scores, the highest recall of insights first, and the budget."""
     if options["budget"] < 1:
         raise ReportRefused("--budget is a whole number from 1 on.")
-    lines = quality_lines(haystacks_argument.chosen(options), token_budget=options["budget"])
+    lines = quality_lines(named.haystacks(options), token_budget=options["budget"])
     if not lines:
         raise ReportRefused("No retriever has scored documents here: run manage.py retrieve.")
     return lines, options["budget"]

@@ -37,6 +37,12 @@ class Cost:
     reasoning_tokens: int
     reason: str = ""
 
+    @property
+    def as_json(self) -> dict[str, Any]:
+        """US dollars as commands print them, null with a reason where they are not known."""
+        dollars = None if self.dollars is None else float(self.dollars)
+        return {"cost": dollars, **({"cost_unknown": self.reason} if self.reason else {})}
+
 
 NOTHING = Cost(Decimal(0), 0, 0, 0, 0, 0)
 """The cost where nothing was asked."""

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 import orjson
-from django.core.management.base import CommandError, OutputWrapper
+from django.core.management.base import BaseCommand, CommandError, OutputWrapper
+from django.utils import timezone
 
-from benchmarks.engine import costs, runs
+from benchmarks.engine import costs, judging, runs
 from benchmarks.engine.runs import RunProgress
 from benchmarks.engine.tasks import TASKS
-from benchmarks.models import Judge, JudgeCall, JudgeRun, JudgeRunItem, Question
-from benchmarks.models.querysets import QuestionQuerySet
+from benchmarks.models import Judge, JudgeCall, JudgeRun, JudgeRunItem
 
 PAUSED = "Waits for batch files, or to be resumed."
 """Why a run that is asked for with `--paused` waits."""
@@ -31,71 +30,67 @@ def add_arguments(parser: ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print the counts as JSON")
 
 
-def questions(dataset: str) -> QuestionQuerySet:
-    """The questions of a set, or of all where none is named.
+def finish(
+    command: BaseCommand, options: Mapping[str, Any], done: str, *, since: datetime, repeats: int = 1, **asked: Any
+) -> list[JudgeRun] | None:
+    """Queue what is `asked` of a judge and finish its runs; None, and the id of the run, with `--paused`.
+
+    `done` is what happens to subjects.
 
     Raises:
-        CommandError: there is no such set.
+        CommandError: it cannot be asked.
     """
-    questions = Question.objects.of(dataset=dataset).filter(archived_at=None)
-    if dataset and not questions.exists():
-        raise CommandError(f"No question was imported as “{dataset}”; see the page of questions for names.")
-    return questions
-
-
-def progress(err: OutputWrapper, done: str) -> Callable[[JudgeRun, RunProgress], None]:
-    """Writer of how far a run is; `done` is what happens to its subjects."""
+    try:
+        run = judging.request_run(
+            **asked,
+            reason="command",
+            now=since,
+            options=judging.ModelOptions.checked(
+                concurrency=options["concurrency"], repeats=repeats, budget=options["budget"]
+            ),
+            paused_because=PAUSED if options["paused"] else "",
+        )
+    except (judging.JudgeUnavailable, ValueError) as error:
+        raise CommandError(str(error)) from error
+    if options["paused"]:
+        uid = str(run.uid) if run is not None else None
+        report = orjson.dumps({"run": uid, "items": run.items.count() if run else 0}).decode()
+        command.stdout.write(report if options["json"] else uid or "Nothing is missing; no run was made.")
+        return None
 
     def say(run: JudgeRun, now: RunProgress) -> None:
         subjects = TASKS[run.task].subjects.replace("_", " ")
         failed = f", {now.n_failed:,} failed" if now.n_failed else ""
-        err.write(f"{now.n_done:,} of {now.n_total:,} {subjects} {done}{failed}")
+        command.stderr.write(f"{now.n_done:,} of {now.n_total:,} {subjects} {done}{failed}")
 
-    return say
-
-
-def print_paused(run: JudgeRun | None, out: OutputWrapper, *, is_json: bool) -> None:
-    uid = str(run.uid) if run is not None else None
-    if is_json:
-        out.write(orjson.dumps({"run": uid, "items": run.items.count() if run else 0}).decode())
-    else:
-        out.write(uid or "Nothing is missing; no run was made.")
+    write = command.stderr.write
+    return judging.finish_runs(judge=asked["judge"], clock=timezone.now, say=write, progress=say)
 
 
-@dataclass(frozen=True)
-class Waiting:
-    """Keys of the subjects of a task that wait.
+def left(missing: Mapping[int, int], *, judge: Judge, task: str, worked_on: Sequence[JudgeRun]) -> dict[str, int]:
+    """Why answers are missing, by the keys of subjects, after a command worked on these runs.
 
-    They are `held` by another worker, or `on_hold` in batch files or in a run that paused here.
+    They failed, unless another worker holds them, or they are on hold in batch files or in a run that paused here.
     """
-
-    held: set[int]
-    on_hold: set[int]
-
-
-def waiting(*, judge: Judge, task: str, worked_on: Sequence[JudgeRun]) -> Waiting:
-    """Work that waits after a command worked on these runs: it has not failed."""
     subject = TASKS[task].subject
     rows = runs.waiting_items(judge=judge, task=task)
-    on_hold = set(rows.exclude(batch=None).values_list(subject, flat=True))
-    left = JudgeRunItem.objects.filter(run__in=worked_on, run__task=task, run__state=JudgeRun.State.PAUSED)
-    on_hold |= set(left.filter(state=JudgeRunItem.State.PENDING).values_list(subject, flat=True))
-    return Waiting(set(rows.filter(batch=None).values_list(subject, flat=True)) - on_hold, on_hold)
+    paused = JudgeRunItem.objects.filter(run__in=worked_on, run__task=task, run__state=JudgeRun.State.PAUSED)
+    paused = paused.filter(state=JudgeRunItem.State.PENDING)
+    on_hold = {key for some in (rows.exclude(batch=None), paused) for key in some.values_list(subject, flat=True)}
+    held = set(rows.filter(batch=None).values_list(subject, flat=True)) - on_hold
+    return {
+        "failed": sum(n for key, n in missing.items() if key not in held | on_hold),
+        "held_elsewhere": sum(n for key, n in missing.items() if key in held),
+        "on_hold": sum(n for key, n in missing.items() if key in on_hold),
+    }
 
 
 def spent(*, judge: Judge, since: datetime, worked_on: Sequence[JudgeRun]) -> dict[str, Any]:
-    """Costs of a judge since then, in US dollars: null with a reason where they are not known.
-
-    Also why one of the runs that were worked on is paused.
-    """
-    cost = costs.cost_of(JudgeCall.objects.filter(run__judge=judge, answered_at__gte=since))
+    """Costs of a judge since then, and why one of the runs that were worked on is paused."""
     held = JudgeRun.objects.filter(pk__in=[run.pk for run in worked_on], state=JudgeRun.State.PAUSED)
     paused = held.order_by("-created_at").values_list("message", flat=True).first()
-    return {
-        "cost": None if cost.dollars is None else float(cost.dollars),
-        **({"cost_unknown": cost.reason} if cost.reason else {}),
-        **({"paused": paused} if paused else {}),
-    }
+    cost = costs.cost_of(JudgeCall.objects.filter(run__judge=judge, answered_at__gte=since))
+    return {**cost.as_json, **({"paused": paused} if paused else {})}
 
 
 def print_left(report: Mapping[str, Any], out: OutputWrapper, *, whose: str) -> None:

@@ -19,7 +19,7 @@ from benchmarks.io.formats import get_format
 from benchmarks.io.plan import ImportRequest
 from benchmarks.io.reading.files import File
 from benchmarks.io.running import import_files
-from benchmarks.management import judges as judges_argument
+from benchmarks.management import named
 from benchmarks.models import Judge
 from extensions.papers.identities import identities
 from extensions.papers.long2rag import Long2Rag
@@ -98,7 +98,7 @@ def reproduce(
     if paper == MIDDLESUM and (judge or study):
         raise CommandError("middlesum takes neither verdicts of judges nor labels: leave out --judge and --study.")
     if judge:
-        judges_argument.chosen(judge, Judge.objects.all())
+        named.judge_called(judge, Judge.objects.all())
     if study:
         study = find_study(study).name
     tables, ours = printed(paper), MADE_BY[paper](judge=judge, study=study)

@@ -18,7 +18,7 @@ from annotation.writing import settling
 from annotation.writing.kind import KIND
 from annotation.writing.scoring import judge_of
 from benchmarks import audit
-from benchmarks.management import judges as judges_argument
+from benchmarks.management import named
 from benchmarks.models import Judge
 
 
@@ -44,7 +44,7 @@ class Command(BaseCommand):
         if study is None:
             raise CommandError(f"There is no writing study named “{options['study']}”.")
         name = options["judge"]
-        judge = judges_argument.chosen(name, Judge.objects.all()) if name else judge_of(study=study.pk, now=now)
+        judge = named.judge_called(name, Judge.objects.all()) if name else judge_of(study=study.pk, now=now)
         settling.settle_study(study=study, now=now)
         folder: Path = options["out"]
         try:

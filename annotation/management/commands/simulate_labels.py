@@ -16,7 +16,7 @@ from annotation.kinds import kind_named, label_kinds
 from annotation.labelling.kind import LabelWork
 from annotation.labelling.simulating import Chosen, RateOutOfRange, Rates, Simulation, StudyExists, simulate
 from annotation.studies.kind import NotPossible
-from benchmarks.management import judges as judges_argument
+from benchmarks.management import named
 from benchmarks.models import Haystack
 
 
@@ -135,7 +135,7 @@ def _chosen(options: dict[str, Any]) -> Chosen:
     return Chosen(
         dataset=options["dataset"],
         haystacks=haystacks,
-        judge=judges_argument.chosen(options["judge"]) if options["judge"] else None,
+        judge=named.judge_called(options["judge"]) if options["judge"] else None,
         n_items=options["sample"],
         people_per_item=options["people_per_item"],
         control_share=options["control_share"],

@@ -12,7 +12,7 @@ from django.utils import timezone
 from benchmarks.engine import judging, versions
 from benchmarks.engine.versions import judges_called
 from benchmarks.judges.registry import JuryRule, WrongJury
-from benchmarks.management import judges as judges_argument
+from benchmarks.management import named
 from benchmarks.models import Judge, Summary
 
 
@@ -46,7 +46,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Make it, run it, and say what came of it."""
         names = [name for text in options["of"] for name in self._names(text)]
-        members = [judges_argument.of_any_kind(name) for name in names]
+        members = [named.of_any_kind(name) for name in names]
         try:
             jury = versions.save_jury(
                 name=options["name"],

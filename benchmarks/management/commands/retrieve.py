@@ -9,7 +9,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from benchmarks.engine import retrieving
-from benchmarks.management import haystacks as haystacks_argument
+from benchmarks.management import named
 from benchmarks.models import Haystack, Retrieval, RetrieverRanking
 from benchmarks.retrieval.base import Retriever, settings_of
 from benchmarks.retrieval.registry import RETRIEVERS, WrongSettings, make
@@ -21,7 +21,7 @@ class Command(BaseCommand):
     help = "Score the documents of haystacks for every subtopic's query, and store the scores."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        haystacks_argument.add_argument(parser, required=True)
+        named.add_haystacks(parser, required=True)
         parser.add_argument(
             "--retriever",
             action="append",
@@ -50,7 +50,7 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        haystacks = list(haystacks_argument.chosen(options))
+        haystacks = list(named.haystacks(options))
         settings = dict(_setting(text) for text in options["set"])
         try:
             retrievers = [make(name, settings) for name in options["retriever"]]

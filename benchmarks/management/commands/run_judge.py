@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import time
 from argparse import ArgumentParser
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from uuid import UUID
@@ -17,14 +17,12 @@ from django.utils import timezone
 
 from benchmarks.engine import judging, scopes, versions
 from benchmarks.engine.scopes import Scope
-from benchmarks.engine.task import Counts
 from benchmarks.engine.tasks import TASKS
 from benchmarks.engine.tasks.points import n_not_extracted
 from benchmarks.judges.aspects import n_in_words
 from benchmarks.judges.registry import OFFLINE
-from benchmarks.management import judges as judges_argument
-from benchmarks.management import model_runs
-from benchmarks.models import Haystack, Judge, JudgeRun, KeyPoint, Response, Subtopic, Summary
+from benchmarks.management import model_runs, named
+from benchmarks.models import Haystack, JudgeRun, KeyPoint, Response, Subtopic, Summary
 
 OTHERS = (JudgeRun.Task.AUTODS, JudgeRun.Task.SUMMARIES, JudgeRun.Task.RESPONSES, JudgeRun.Task.SENT)
 """Tasks that have commands of their own."""
@@ -92,38 +90,27 @@ class Command(BaseCommand):
         """Count in answers: asked now, there before, unusable, failed."""
         started, began, task = time.perf_counter(), timezone.now(), options["task"]
         name, version = options["judge"], options["judge_version"]
-        judge = judges_argument.of_any_kind(name if version is None else f"{name} v{version}")
+        judge = named.of_any_kind(name if version is None else f"{name} v{version}")
         scope = self._scope(options)
         subjects = self._subjects(options, scope)
         repeats = judging.repeats_of(judge=judge, task=task, wanted=options["repeats"])
         before = TASKS[task].counts(judge=judge, subjects=subjects, repeats=repeats)
-        try:
-            run = judging.request_run(
-                judge=judge,
-                task=task,
-                subjects=subjects,
-                reason="command",
-                now=timezone.now(),
-                options=judging.ModelOptions.checked(
-                    concurrency=options["concurrency"], repeats=options["repeats"], budget=options["budget"]
-                ),
-                scope=scope.as_json(),
-                paused_because=model_runs.PAUSED if options["paused"] else "",
-            )
-        except (judging.JudgeUnavailable, ValueError) as error:
-            raise CommandError(str(error)) from error
-        if options["paused"]:
-            model_runs.print_paused(run, self.stdout, is_json=options["json"])
+        asked: dict[str, Any] = {"judge": judge, "task": task, "subjects": subjects}
+        worked_on = model_runs.finish(
+            self, options, "judged", since=began, repeats=options["repeats"], scope=scope.as_json(), **asked
+        )
+        if worked_on is None:
             return
-        say = model_runs.progress(self.stderr, "judged")
-        worked_on = judging.finish_runs(judge=judge, clock=timezone.now, say=self.stderr.write, progress=say)
-        waiting = model_runs.waiting(judge=judge, task=task, worked_on=worked_on)
+        after = TASKS[task].counts(judge=judge, subjects=subjects, repeats=repeats)
+        missing = {pk: counts.n_asked - counts.n_there for pk, counts in after.items()}
+        cached = sum(counts.n_there for counts in before.values())
         report = {
             "judge": str(judge),
             **({} if task == JudgeRun.Task.COVERAGE else {"task": task, TASKS[task].subjects: len(subjects)}),
-            **self._counts(
-                judge=judge, task=task, subjects=subjects, before=before, repeats=repeats, waiting=waiting
-            ),
+            "calls": sum(counts.n_there for counts in after.values()) - cached,
+            "cached": cached,
+            **model_runs.left(missing, judge=judge, task=task, worked_on=worked_on),
+            "invalid": TASKS[task].n_invalid(judge=judge, subjects=subjects),
             "seconds": round(time.perf_counter() - started, 3),
             **model_runs.spent(judge=judge, since=began, worked_on=worked_on),
         }
@@ -133,29 +120,6 @@ class Command(BaseCommand):
             self.stdout.write(orjson.dumps(report, option=orjson.OPT_INDENT_2).decode())
         else:
             self._print(report)
-
-    def _counts(
-        self,
-        *,
-        judge: Judge,
-        task: str,
-        subjects: Sequence[Any],
-        before: Mapping[int, Counts],
-        repeats: int,
-        waiting: model_runs.Waiting,
-    ) -> dict[str, int]:
-        """Count; what is missing and does not wait has failed."""
-        after = TASKS[task].counts(judge=judge, subjects=subjects, repeats=repeats)
-        missing = {pk: counts.n_asked - counts.n_there for pk, counts in after.items()}
-        cached = sum(counts.n_there for counts in before.values())
-        return {
-            "calls": sum(counts.n_there for counts in after.values()) - cached,
-            "cached": cached,
-            "failed": sum(n for pk, n in missing.items() if pk not in waiting.held | waiting.on_hold),
-            "held_elsewhere": sum(n for pk, n in missing.items() if pk in waiting.held),
-            "on_hold": sum(n for pk, n in missing.items() if pk in waiting.on_hold),
-            "invalid": TASKS[task].n_invalid(judge=judge, subjects=subjects),
-        }
 
     def _scope(self, options: dict[str, Any]) -> Scope:
         """Read the scope from the arguments; a name that means nothing here is an error."""
@@ -226,7 +190,7 @@ class Command(BaseCommand):
         subject = TASKS[options["task"]].subject
         if subject == "summary":
             return scope.summaries()
-        questions = model_runs.questions(scope.dataset)
+        questions = named.questions(scope.dataset)
         if subject == "key_point" and scope.study is not None:
             points = scopes.studies().key_points(scope.study[0]).select_related("question")
             return scope.narrowed(points.filter(question__in=questions) if scope.dataset else points)

@@ -12,7 +12,7 @@ from django.utils import timezone
 
 from benchmarks.engine import costs, judging
 from benchmarks.engine.tasks import key_points
-from benchmarks.management import judges as judges_argument
+from benchmarks.management import named
 from benchmarks.models import Judge, JudgeCall, JudgeRun, KeyPoint
 
 
@@ -34,7 +34,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         models = Judge.objects.filter(kind=Judge.Kind.OPENAI, archived_at=None)
-        judge = judges_argument.chosen(options["judge"], models, what="model judge")
+        judge = named.judge_called(options["judge"], models, what="model judge")
         if options["limit"] is not None and options["limit"] < 1:
             raise CommandError("--limit is a whole number from 1 on.")
         points = KeyPoint.objects.filter(question__archived_at=None).select_related("question")
@@ -74,9 +74,7 @@ class Command(BaseCommand):
 
     def _print(self, scored: key_points.Scored, cost: costs.Cost, *, as_json: bool) -> None:
         if as_json:
-            dollars = None if cost.dollars is None else float(cost.dollars)
-            report = {**asdict(scored), "cost": dollars, **({"cost_unknown": cost.reason} if cost.reason else {})}
-            self.stdout.write(json.dumps(report))
+            self.stdout.write(json.dumps({**asdict(scored), **cost.as_json}))
             return
         paid = f"not known: {cost.reason}" if cost.dollars is None else f"${cost.dollars:.4f}"
         self.stdout.write(

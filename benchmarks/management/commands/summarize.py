@@ -17,17 +17,17 @@ from django.utils import timezone
 from benchmarks.engine import judging, overview, retrieving, summarizing, versions
 from benchmarks.engine.arranging import Arranged, InTurn
 from benchmarks.engine.responding import Documents, with_shared_notes
-from benchmarks.engine.summarizing import Shown, Source
+from benchmarks.engine.summarizing import Source
 from benchmarks.engine.tasks import TASKS
 from benchmarks.engine.tasks.summaries import FINISHED
 from benchmarks.engine.versions import NotPossible
 from benchmarks.judges.openai import check_address
-from benchmarks.management import haystacks as haystacks_argument
-from benchmarks.management import model_runs
+from benchmarks.management import model_runs, named
 from benchmarks.models import (
     Draft,
     DraftText,
     Judge,
+    JudgeRun,
     Retrieval,
     RetrieverRanking,
     Subtopic,
@@ -88,7 +88,7 @@ class Command(BaseCommand):
             "--set", action="append", default=[], metavar="SETTING=VALUE",
             help="with --model: a setting, such as temperature=0, bullets=free or headers=paper; repeatable",
         )  # fmt: skip
-        haystacks_argument.add_argument(parser)
+        named.add_haystacks(parser)
         parser.add_argument("--dataset", metavar="NAME", help="answer the questions imported under this name")
         what = parser.add_mutually_exclusive_group()
         what.add_argument(
@@ -143,31 +143,19 @@ class Command(BaseCommand):
             scope = shown.scope(options["dataset"] or ", ".join(options["haystack"]), judge)
             keys = [draft.pk for draft in drafts]
             before = self._finished(judge, keys)
-            run = judging.request_run(
-                judge=judge,
-                task=shown.task,
-                subjects=drafts,
-                reason="command",
-                now=began,
-                options=judging.ModelOptions.checked(concurrency=options["concurrency"], budget=options["budget"]),
-                scope=scope,
-                paused_because=model_runs.PAUSED if options["paused"] else "",
-            )
         except (judging.JudgeUnavailable, ValueError) as error:
             raise CommandError(str(error)) from error
-        if options["paused"]:
-            model_runs.print_paused(run, self.stdout, is_json=options["json"])
+        asked: dict[str, Any] = {"judge": judge, "task": shown.task, "subjects": drafts, "scope": scope}
+        worked_on = model_runs.finish(self, options, "written", since=began, **asked)
+        if worked_on is None:
             return
-        say = model_runs.progress(self.stderr, "written")
-        worked_on = judging.finish_runs(judge=judge, clock=timezone.now, say=self.stderr.write, progress=say)
-        waiting = model_runs.waiting(judge=judge, task=shown.task, worked_on=worked_on)
         subjects = TASKS[shown.task].subjects
         report = {
             "system": str(judge),
             "documents": shown.setting,
             subjects: len(drafts),
             **({"cut_by": scope["cut_by"]} if "cut_by" in scope else {}),
-            **self._counts(judge, shown, keys, before=before, waiting=waiting),
+            **self._counts(judge, shown.task, keys, before=before, worked_on=worked_on),
             "seconds": round(time.perf_counter() - started, 3),
             **model_runs.spent(judge=judge, since=began, worked_on=worked_on),
         }
@@ -186,7 +174,7 @@ class Command(BaseCommand):
             subtopics = self._subtopics(options)
             source = self._source(options, subtopics)
             return {"judge": judge, "subjects": source.fitting(subtopics), "shown": source, "now": now}
-        questions = list(model_runs.questions(options["dataset"]).order_by("pk"))
+        questions = list(named.questions(options["dataset"]).order_by("pk"))
         shown = Documents(with_shared_notes(Condition.named(options["documents"] or FULL), questions, judge))
         return {"judge": judge, "subjects": questions, "shown": shown, "now": now}
 
@@ -234,7 +222,7 @@ class Command(BaseCommand):
 
     def _subtopics(self, options: dict[str, Any]) -> list[Subtopic]:
         subtopics = list(
-            Subtopic.objects.filter(haystack__in=haystacks_argument.chosen(options))
+            Subtopic.objects.filter(haystack__in=named.haystacks(options))
             .select_related("haystack")
             .order_by("haystack", "number")
         )
@@ -266,18 +254,16 @@ class Command(BaseCommand):
         return set(rows.values_list("draft", flat=True))
 
     def _counts(
-        self, judge: Judge, shown: Shown, keys: list[int], *, before: set[int], waiting: model_runs.Waiting
+        self, judge: Judge, task: str, keys: list[int], *, before: set[int], worked_on: list[JudgeRun]
     ) -> dict[str, Any]:
         texts = DraftText.objects.filter(judge=judge, draft__in=keys)
-        after = set(texts.filter(number=FINISHED).values_list("draft", flat=True))
-        left = set(keys) - after
+        after = self._finished(judge, keys)
+        missing = dict.fromkeys(set(keys) - after, 1)
         invalid = texts.filter(number=FINISHED, is_valid=False).values_list("raw", flat=True)
         return {
             "written": len(after - before),
             "there_before": len(after & before),
-            "failed": len(left - waiting.held - waiting.on_hold),
-            "held_elsewhere": len(left & waiting.held),
-            "on_hold": len(left & waiting.on_hold),
+            **model_runs.left(missing, judge=judge, task=task, worked_on=worked_on),
             "not_as_asked": len(invalid),
             "reasons": dict(Counter(raw.get("problem", "") for raw in invalid)),
             "without_text": texts.filter(number=FINISHED, text="").count(),

@@ -17,7 +17,7 @@ from annotation.leaderboard.reports import add_view, studies_of, view_of
 from annotation.models import Study
 from annotation.results.reports import ReportRefused, find_study
 from benchmarks import audit
-from benchmarks.management import judges as judges_argument
+from benchmarks.management import named
 from benchmarks.results.computation import CannotCompute
 from extensions.exchange.collected import Choices
 from extensions.exchange.formats import (
@@ -70,7 +70,7 @@ class Command(BaseCommand):
             if study is not None:
                 write: Callable[..., str] = partial(write_study, study=study)
             elif options["dataset"]:
-                judge = judges_argument.chosen(options["judge"])
+                judge = named.judge_called(options["judge"])
                 write = partial(write_recall, dataset=options["dataset"], judge=judge)
             else:
                 studies = studies_of(options)
