@@ -18,9 +18,8 @@ from benchmarks.io import published
 from benchmarks.io.formats import Format
 from benchmarks.io.plan import DatasetPlan, ImportRequest, Plan, Result
 from benchmarks.io.reading.problems import Got, Problems, joined
-from benchmarks.io.schemas import source_scores, sources
-from benchmarks.io.schemas.source_scores import TextScores
-from benchmarks.io.schemas.sources import SourceSummary, SourceText
+from benchmarks.io.schemas import sources
+from benchmarks.io.schemas.sources import SourceSummary, SourceText, TextScores
 from benchmarks.io.writers import PARTS_OF_SOURCES, PEOPLE, SOURCES_AT_ONCE, key_of, source_of, system_key
 from benchmarks.models import Document, Haystack, Insight, Subtopic, Summary, System
 
@@ -203,8 +202,8 @@ SOURCE_SCORES = Format(
         "A3CU or SummaC: the key of the source, a system or a person, and numbers by name."
     ),
     extensions=(".jsonl",),
-    example=source_scores.EXAMPLE,
-    parse=lambda file, problems, _: source_scores.parse(file.path, problems=problems, **file.limits),
+    example=sources.SCORES_EXAMPLE,
+    parse=lambda file, problems, _: sources.parse_scores(file.path, problems=problems, **file.limits),
     plan=ScorePlan,
     kinds=("summaries",),
     address=lambda dataset: f"{reverse('benchmarks:corpora')}?{urlencode({'dataset': dataset})}",

@@ -31,6 +31,20 @@ class BadConfiguration(ValueError):
     """A stored or typed configuration cannot be used; the text says which field and why."""
 
 
+OF_JUDGES = frozenset(
+    {
+        "protocol",
+        "recall_prompt",
+        "extraction_prompt",
+        "support_prompt",
+        "autods_prompt",
+        "document_tokens",
+        "examples",
+    }
+)
+"""Fields of a configuration that only judges have a use for."""
+
+
 @dataclass(frozen=True)
 class ModelConfig:
     """All that a verdict of a model depends on, beside the texts; `max_tokens` bound one reply on one insight.
@@ -320,18 +334,7 @@ class GeneratorConfig(ModelConfig):
     `max_tokens` bound one reply. Prompts belong to the synthesis.
     """
 
-    LEFT_OUT = frozenset(
-        {
-            "prompt",
-            "protocol",
-            "recall_prompt",
-            "extraction_prompt",
-            "support_prompt",
-            "autods_prompt",
-            "document_tokens",
-            "examples",
-        }
-    )
+    LEFT_OUT = OF_JUDGES | {"prompt"}
 
     prompt: str = ""
     temperature: float | None = 1.0

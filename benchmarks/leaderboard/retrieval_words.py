@@ -30,9 +30,6 @@ ALL_DOCUMENTS = {
     "fl-ctxt-middle": "all documents, gold in the middle",
 }
 """Orders of the full context, by their names in published files."""
-SHORT = {
-    "base_url": "at",
-}
 PHRASES = {
     ("is_sublinear", True): "dampened counts",
     ("with_subtopic", False): "query alone",
@@ -46,7 +43,7 @@ def in_words(name: str, settings: Mapping[str, Any]) -> str:
     usual = {field.name: field.default for field in fields(RETRIEVERS[name])} if name in RETRIEVERS else {}  # type: ignore[arg-type]
     in_order = {key: settings[key] for key in (*usual, *sorted(settings)) if key in settings}  # JSON keeps none
     changed = [
-        str(PHRASES.get((key, value)) or f"{SHORT.get(key, key)} {value}")
+        str(PHRASES.get((key, value)) or f"{'at' if key == 'base_url' else key} {value}")
         for key, value in in_order.items()
         if usual.get(key) != value
     ]

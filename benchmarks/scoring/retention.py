@@ -193,14 +193,6 @@ class Score:
     high: float | None
     reason: str = ""
 
-    def passes(self, threshold: float) -> bool | None:
-        """Whether the score is at least the threshold; None where the bounds do not tell."""
-        if self.low is None or self.high is None:
-            return None
-        if self.low >= threshold:
-            return True
-        return False if self.high < threshold else None
-
 
 def score(yes: Sequence[float], no: Sequence[float], *, least_listed: float | None = None) -> Score:
     """e^yes / (e^yes + e^no) from log-probabilities of the first token, summed over spellings of each answer.

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, fields
 from typing import Any, Literal, Self, get_args
 
 from benchmarks.judges.prompts import text_of
-from benchmarks.judges.questions import BadConfiguration, ModelConfig
+from benchmarks.judges.questions import OF_JUDGES, BadConfiguration, ModelConfig
 from benchmarks.scoring.summhay import TOKEN_BUDGET
 from benchmarks.summarizers.arrangements import HEADERS
 from benchmarks.summarizers.documents import Passage
@@ -198,17 +198,7 @@ class SummarizerConfig(ModelConfig):
     method, blocks, bullets and words are those of summaries.
     """
 
-    LEFT_OUT = frozenset(
-        {
-            "protocol",
-            "recall_prompt",
-            "extraction_prompt",
-            "support_prompt",
-            "autods_prompt",
-            "document_tokens",
-            "examples",
-        }
-    )
+    LEFT_OUT = OF_JUDGES
 
     max_tokens: int = 2000
     timeout_s: float = 300.0

@@ -37,6 +37,7 @@ from benchmarks.results.sheet import Row as SheetRow
 from benchmarks.scoring.stat import Stat
 from benchmarks.templatetags.charts import chart
 from benchmarks.templatetags.lists import hidden_fields
+from benchmarks.templatetags.stats import undefined
 from benchmarks.web.help import entry_of
 from benchmarks.web.lists import Column, MemoryTable
 
@@ -78,11 +79,7 @@ def figure(
     if stat is None:
         return SafeString('<span class="muted">–</span>')
     if stat.value is None:
-        return format_html(
-            '<span class="muted" title="{0}"><span aria-hidden="true">–</span>'
-            '<span class="visually-hidden">{0}</span></span>',
-            stat.undefined_reason,
-        )
+        return undefined(stat)
     few = SafeString("")
     if badge and stat.too_few:
         few = format_html('<small class="few" title="{}">{}</small>', "too few to interpret", writing.FEW)
@@ -240,7 +237,7 @@ def _turned(query: QueryDict, switch: Switch) -> tuple[Text, bool, str]:
 
 def sorted_table(table: Table, query: QueryDict) -> MemoryTable:
     """The rows that are not pinned as an address sorts, filters and searches them."""
-    columns = {_column_key(name.key): _name_column(name, at, table.find) for at, name in enumerate(table.names)}
+    columns = {_column_key(name.key): _name_column(at, name, table) for at, name in enumerate(table.names)}
     columns |= {_column_key(measure.key): _figure_column(measure) for measure in table.measures}
     default = _column_key(table.default)
     order = None
@@ -254,8 +251,8 @@ def _column_key(key: str) -> str:
     return key.replace(".", "__")  # a dot in the name of a column is deprecated in django-tables2
 
 
-def _name_column(name: Name, at: int, find: str) -> Column:
-    is_searched = name.key == find
+def _name_column(at: int, name: Name, table: Table) -> Column:
+    is_searched = name.key == table.find
     return Column(name.title, lambda row: row.names[at], is_filter=name.is_filter, is_searched=is_searched)
 
 

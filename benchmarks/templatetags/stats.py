@@ -28,25 +28,25 @@ def stat(figure: Stat | str | None, signed: bool = False) -> SafeString:
     if figure is None or isinstance(figure, str):
         return SafeString("–")
     if figure.value is None:
-        return format_html(
-            '<span class="muted" title="{}"><span aria-hidden="true">–</span>'
-            '<span class="visually-hidden">{}</span></span>',
-            figure.undefined_reason,
-            figure.undefined_reason,
-        )
+        return undefined(figure)
     value = _percent(figure.value, signed)
     if figure.low is None or figure.high is None:
         return format_html("{}", value)
     bounds = (" – " if signed else "–").join(_percent(bound, signed) for bound in (figure.low, figure.high))
-    return format_html('{} <span class="muted small">({})</span>{}', value, bounds, these_people(figure))
+    these = SafeString("")
+    if figure.only_these is not None:
+        words = "The interval is about these people only, not about people like them: there are too few for that."
+        these = format_html(' <span class="badge" title="{}">{}</span>', words, "these %d" % figure.only_these)
+    return format_html('{} <span class="muted small">({})</span>{}', value, bounds, these)
 
 
-def these_people(figure: Stat) -> SafeString:
-    """Says where an interval is about these people only."""
-    if figure.only_these is None:
-        return SafeString("")
-    words = "The interval is about these people only, not about people like them: there are too few for that."
-    return format_html(' <span class="badge" title="{}">{}</span>', words, "these %d" % figure.only_these)
+def undefined(figure: Stat) -> SafeString:
+    """A dash that says why there is no figure."""
+    return format_html(
+        '<span class="muted" title="{0}"><span aria-hidden="true">–</span>'
+        '<span class="visually-hidden">{0}</span></span>',
+        figure.undefined_reason,
+    )
 
 
 @register.simple_tag

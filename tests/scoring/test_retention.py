@@ -257,20 +257,18 @@ KEY = [True, True, True, False, False, None, True, False, False, False]
 def test_spellings_of_an_answer_add_up() -> None:
     found = score([math.log(0.5), math.log(0.1)], [math.log(0.2)])
     assert found.value == pytest.approx(0.75)
-    assert found.passes(0.7) is True
 
 
 def test_a_missing_answer_leaves_a_bound_and_two_leave_nothing() -> None:
     without_no = score([math.log(0.9)], [], least_listed=math.log(0.01))
     assert (without_no.value, without_no.high) == (None, 1.0)
     assert without_no.low == pytest.approx(0.9 / 0.91)
-    assert without_no.passes(0.7) is True
-    assert score([math.log(0.3)], []).passes(0.7) is None, "no may be as likely as all the rest"
+    unsure = score([math.log(0.3)], [])
+    assert (unsure.low, unsure.high) == (pytest.approx(0.3), 1.0), "no may be as likely as all the rest"
     without_yes = score([], [math.log(0.8)])
     assert (without_yes.low, without_yes.high) == (0.0, pytest.approx(0.2))
-    assert without_yes.passes(0.7) is False
     neither = score([], [])
-    assert (neither.value, neither.passes(0.0)) == (None, None)
+    assert (neither.value, neither.low, neither.high) == (None, None, None)
     assert neither.reason
 
 

@@ -1,4 +1,4 @@
-"""Documents with reference summaries as JSONL: a source with the summaries of it on each line, in and out."""
+"""Documents with reference summaries as JSONL, in and out, and scores of texts on them, a line for each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ SUBTOPIC = "reference"
 OWN_SCORES = frozenset({"coverage", "citation", "joint", "rouge1", "rouge2", "rougeL"})
 """Names of scores that are computed here."""
 EXAMPLE = example("sources.jsonl")
-
+SCORES_EXAMPLE = example("source-scores.jsonl")
 
 A_REFERENCE = "a text that is not empty, or a list of such texts"
 SCORES = (
@@ -54,6 +54,21 @@ class SummaryPart(Part):
         null_as(dict),
         Expected(SCORES),
     ] = Field(default_factory=dict)
+
+
+class ScorePart(Part):
+    """One line of a file of scores by metrics that are computed elsewhere."""
+
+    EXPECTED = "an object with a key, a system or a person, and scores"
+    key: Id
+    system: Name | None = None
+    person: Name | None = None
+    scores: Annotated[
+        dict[str, Annotated[float, Expected(SCORES)]],
+        Field(min_length=1),
+        AfterValidator(named_scores),
+        Expected(SCORES),
+    ]
 
 
 class SourceDocumentPart(DocumentPart):
@@ -122,12 +137,36 @@ class SourceText:
         return self.topic.subtopics[0].insights
 
 
+@dataclass(frozen=True, slots=True)
+class TextScores:
+    """The scores of the text of a system or a person on a source; `where` is its line."""
+
+    source: str
+    writer: str
+    is_person: bool
+    scores: Mapping[str, float]
+    where: str = field(default="", compare=False)
+
+    @property
+    def key(self) -> str:
+        """The key of a line: the source with the writer."""
+        return f"{self.source} · {self.writer}"
+
+
 def parse(
     source: jsonlines.Source, *, problems: Problems | None = None, **limits: Unpack[Limits]
 ) -> tuple[SourceText, ...]:
     """Read all of a file, or of objects as its lines hold; raises `ImportFailed` if there is any error."""
     expected = "a document with its reference on each line"
     return jsonlines.all_rows(source, _source, problems, expected=expected, **limits)
+
+
+def parse_scores(
+    source: jsonlines.Source, *, problems: Problems | None = None, **limits: Unpack[Limits]
+) -> tuple[TextScores, ...]:
+    """Likewise of a file of scores."""
+    expected = "a text with its scores on each line"
+    return jsonlines.all_rows(source, _scores, problems, expected=expected, **limits)
 
 
 def dump(sources: Iterable[SourceText]) -> Iterator[bytes]:
@@ -185,16 +224,29 @@ def _source(where: str, value: Any, problems: Problems) -> SourceText | None:
 def _summaries(where: str, parts: list[SummaryPart], problems: Problems) -> tuple[SourceSummary, ...]:
     rows = []
     for position, part in enumerate(parts):
-        if (part.system is None) == (part.person is None):
-            got = Got("neither" if part.system is None else "both")
-            at = joined(where, f"summaries[{position}]")
-            problems.error("wrong_value", at, "", expected="either a system or a person", got=got)
-        writer = part.system or part.person or ""
+        writer = _writer(part, joined(where, f"summaries[{position}]"), problems)
         row = SourceSummary(writer, part.system is None, part.text.strip(), part.visible_words, part.scores)
         rows.append(row)
     writers = [f"{'person' if row.is_person else 'system'} {row.writer}" for row in rows]
     report_twice(where, "summaries", "", writers, problems)
     return tuple(rows)
+
+
+def _scores(where: str, value: Any, problems: Problems) -> TextScores | None:
+    part = checked(ScorePart, value, where, problems, warns=True)
+    if part is None:
+        return None
+    before = problems.n_errors
+    row = TextScores(part.key, _writer(part, where, problems), part.system is None, part.scores, where)
+    return None if problems.n_errors > before else row
+
+
+def _writer(part: SummaryPart | ScorePart, where: str, problems: Problems) -> str:
+    """Who wrote a text; an error where none or two did."""
+    if (part.system is None) == (part.person is None):
+        got = Got("neither" if part.system is None else "both")
+        problems.error("wrong_value", where, "", expected="either a system or a person", got=got)
+    return part.system or part.person or ""
 
 
 def _topic(part: SourcePart, documents: tuple[TopicDocument, ...], reference: list[str]) -> TopicFile:

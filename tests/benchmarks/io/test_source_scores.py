@@ -12,7 +12,7 @@ from django.core.management import call_command
 from benchmarks.io.formats import get_format
 from benchmarks.io.plan import ImportRequest
 from benchmarks.io.reading.problems import ImportFailed
-from benchmarks.io.schemas import source_scores, sources
+from benchmarks.io.schemas import sources
 from benchmarks.models import AuditEvent, Summary
 from tests.taking_in import import_rows
 
@@ -63,7 +63,7 @@ def test_scores_join_the_texts_and_may_change(tmp_path: Path) -> None:
 def test_what_has_no_text_here_is_refused(line: dict[str, Any], message: str, now: datetime) -> None:
     request = ImportRequest(now=now, options={"dataset": "ports"})
     with pytest.raises(ImportFailed) as failed:
-        import_rows(get_format("source-scores"), [("", source_scores.parse([line]))], request=request)
+        import_rows(get_format("source-scores"), [("", sources.parse_scores([line]))], request=request)
     assert message in str(failed.value.problems.errors[0])
     assert Summary.objects.get(system__key="heron").scores == {"bertscore": 80.0}
 
@@ -80,8 +80,8 @@ def test_what_has_no_text_here_is_refused(line: dict[str, Any], message: str, no
 )
 def test_lines_that_say_too_little_or_too_much_are_refused(line: dict[str, Any]) -> None:
     with pytest.raises(ImportFailed):
-        source_scores.parse([line])
+        sources.parse_scores([line])
 
 
 def test_the_example_is_good() -> None:
-    assert len(source_scores.parse(io.BytesIO(source_scores.EXAMPLE.encode()))) == 2
+    assert len(sources.parse_scores(io.BytesIO(sources.SCORES_EXAMPLE.encode()))) == 2
