@@ -9,7 +9,6 @@ from typing import Any
 
 from django.db.models import Count, Q, QuerySet
 from django.db.models.functions import Substr
-from django.utils.translation import gettext_lazy as _
 
 from benchmarks.corpora.searching import pattern_of
 from benchmarks.leaderboard.board import scored_summaries, scores_of
@@ -153,11 +152,11 @@ def _score(name: str, title: Any) -> Column:
 
 
 class SummaryTable(MemoryTable):
-    system = Column(_("System"), "summarizer")
+    system = Column("System", "summarizer")
     setting = Column("Source of documents", lambda row: _setting_order(row.setting))
     coverage, citation, joint = map(_score, SCORES, ("Coverage", "Citation", "Joint"))
     lines = Column("Lines", "n_lines", css="num", high_first=True)
-    bullets = Column(_("Bullets"), "n_bullets", css="num", high_first=True)
+    bullets = Column("Bullets", "n_bullets", css="num", high_first=True)
     words = Column("Words per bullet", "words_per_bullet", css="num", high_first=True)
 
     class Meta:

@@ -16,7 +16,6 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.utils.http import urlencode
-from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_filters import CharFilter, FilterSet
 
@@ -51,10 +50,10 @@ VIEW = "benchmarks.view_haystack"
 class HaystackTable(ListTable):
     title = Column("Haystack")
     dataset = Column("Dataset")
-    documents = Column(_("Documents"), "n_documents", css="num", high_first=True)
-    words = Column(_("Words"), "n_words", css="num", high_first=True)
+    documents = Column("Documents", "n_documents", css="num", high_first=True)
+    words = Column("Words", "n_words", css="num", high_first=True)
     subtopics = Column("Subtopics", "n_subtopics", css="num", high_first=True)
-    insights = Column(_("Insights"), "n_insights", css="num", high_first=True)
+    insights = Column("Insights", "n_insights", css="num", high_first=True)
     summaries = Column("Summaries", "n_summaries", css="num", high_first=True)
     added = Column("Added", "created_at", high_first=True)
 
@@ -285,7 +284,7 @@ def haystack_delete(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
 class SampleForm(forms.Form):
     """Name, rule and seed, and a number for each dataset of sources."""
 
-    name = forms.SlugField(label=_("Name"), max_length=80, help_text="Letters, digits and hyphens.")
+    name = forms.SlugField(label="Name", max_length=80, help_text="Letters, digits and hyphens.")
     rule = forms.ChoiceField(
         label="Sources",
         choices=[

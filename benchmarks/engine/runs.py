@@ -18,7 +18,6 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.template.defaultfilters import floatformat
-from django.utils.translation import gettext as _
 
 from benchmarks import audit
 from benchmarks.engine import costs
@@ -327,7 +326,7 @@ class RunState:
     @property
     def progress_text(self) -> str:
         done, total = floatformat(self.progress.n_done, "0g"), floatformat(self.progress.n_total, "0g")
-        return _(self.task.labels.progress) % {"title": self.task.title, "done": done, "total": total}
+        return self.task.labels.progress % {"title": self.task.title, "done": done, "total": total}
 
     @property
     def is_working(self) -> bool:

@@ -17,7 +17,6 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse_lazy
 from django.utils import timezone
-from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchmarks.engine.wakeup import enqueue
@@ -48,10 +47,7 @@ class ImportForm(GroupedForm):
             }
         ),
     )
-    file = forms.FileField(
-        label="File",
-        error_messages={"required": gettext_lazy("Choose a file."), "empty": gettext_lazy("The file is empty.")},
-    )
+    file = forms.FileField(label="File")
 
     def __init__(self, *args: Any, user: Any, was_too_large: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

@@ -12,7 +12,6 @@ from typing import Any
 
 from django.db.models import Count, QuerySet
 from django.urls import reverse
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from benchmarks.engine import costs, scopes
@@ -143,7 +142,7 @@ def _of_summary(answer: Verdict | SummaryRating, *, cost: Decimal | None, is_hid
         named = [number for number in answer.lines if 0 < number <= len(lines)]
         passages = [(number, "" if is_hidden else lines[number - 1]) for number in named]
     else:
-        subject, label = f"{answer.aspect}: {_(ASPECTS[answer.aspect].question)}", str(answer.value or "")
+        subject, label = f"{answer.aspect}: {ASPECTS[answer.aspect].question}", str(answer.value or "")
     return Row(
         answer=answer,
         system=str(summary.system),

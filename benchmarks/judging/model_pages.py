@@ -11,7 +11,6 @@ from django.core.exceptions import PermissionDenied
 from django.http import HttpResponse
 from django.shortcuts import redirect
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
 
 from benchmarks.access.owning import NotYours, may_add
 from benchmarks.engine.judging import ModelOptions
@@ -61,7 +60,7 @@ class ServerForm(forms.Form):
 class ModelForm(ServerForm):
     """A model under a name of its own; forms add what they ask of it."""
 
-    name = forms.CharField(label=_("Name"), max_length=100, help_text="As leaderboards show it.")
+    name = forms.CharField(label="Name", max_length=100, help_text="As leaderboards show it.")
     temperature = forms.FloatField(
         label="Temperature", min_value=0, max_value=2, required=False, initial=0,
         help_text="Blank: the server's default, for models that take none.",

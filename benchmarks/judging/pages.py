@@ -12,7 +12,6 @@ from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchmarks.access.owning import NotYours, may_change
@@ -47,7 +46,7 @@ class ModelJudgeForm(FoldedForm, ModelForm):
         "max_tokens", "limit_name", "timeout_s", "prompt",
         "recall_prompt", "extraction_prompt", "support_prompt", "autods_prompt", "document_tokens", "note",
     )  # fmt: skip
-    name = forms.CharField(label=_("Name"), max_length=120)
+    name = forms.CharField(label="Name", max_length=120)
     protocol = forms.ChoiceField(
         label="Protocol",
         choices=[("one", "one insight per call"), ("all", "all insights of a summary in one call")],
@@ -105,7 +104,7 @@ class ModelJudgeForm(FoldedForm, ModelForm):
         studies = scopes.studies().with_coverage(user)
         labelled = [(uid, f"of people in {name}") for uid, name in studies]
         field = self.fields["examples"]
-        field.choices = [("", "our own"), (NO_EXAMPLES, _("none")), *labelled]  # type: ignore[attr-defined]
+        field.choices = [("", "our own"), (NO_EXAMPLES, "none"), *labelled]  # type: ignore[attr-defined]
         if not labelled:
             del self.fields["per_level"], self.fields["examples_seed"]
 
@@ -168,7 +167,7 @@ class ModelJudgeForm(FoldedForm, ModelForm):
 class JuryForm(forms.Form):
     """A judge made of other judges."""
 
-    name = forms.CharField(label=_("Name"), max_length=120)
+    name = forms.CharField(label="Name", max_length=120)
     members = RowsField(
         label="Members",
         queryset=Judge.objects.none(),

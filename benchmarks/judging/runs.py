@@ -16,7 +16,6 @@ from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchmarks.access.owning import may_add, may_change
@@ -70,7 +69,7 @@ class BudgetForm(forms.Form):
 class TryForm(forms.Form):
     """Which summary to try a judge on, and which insight to look at."""
 
-    summary = forms.ChoiceField(label=_("Summary"), required=False)
+    summary = forms.ChoiceField(label="Summary", required=False)
     insight = forms.ChoiceField(label="Insight", required=False)
 
     def __init__(self, *args: Any, summary: Summary, **kwargs: Any) -> None:
@@ -126,7 +125,7 @@ class RunForm(RunOptionsForm):
     )
     dataset = forms.ChoiceField(label="Dataset", required=False)
     study = forms.ChoiceField(
-        label=_("Study"), required=False,
+        label="Study", required=False,
         help_text="The summaries of its tasks, or all snapshots and final texts of its sessions.",
     )  # fmt: skip
     subtopics = forms.TypedMultipleChoiceField(

@@ -14,7 +14,6 @@ from django.http.response import HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 from django_filters import CharFilter, ChoiceFilter, FilterSet
 
@@ -41,8 +40,8 @@ class QuestionTable(ListTable):
     category = Column("Category")
     domain = Column("Domain")
     dataset = Column("Dataset")
-    documents = Column(_("Documents"), "n_documents", css="num", high_first=True)
-    words = Column(_("Words"), "n_words", css="num", high_first=True)
+    documents = Column("Documents", "n_documents", css="num", high_first=True)
+    words = Column("Words", "n_words", css="num", high_first=True)
     points = Column("Key points", "n_key_points", css="num", high_first=True)
     responses = Column("Responses", "n_responses", css="num", high_first=True)
 

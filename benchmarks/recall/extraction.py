@@ -15,7 +15,6 @@ from typing import Any, BinaryIO
 from django import forms
 from django.http import HttpResponse
 from django.urls import reverse
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
 
@@ -267,7 +266,7 @@ def extraction_page(request: HtmxHttpRequest) -> HttpResponse:
         **shown_of(sheet, request.GET),
         "heading": "Extraction recall",
         "crumbs": [
-            (_("Questions"), reverse("benchmarks:questions")),
+            ("Questions", reverse("benchmarks:questions")),
             ("Key point recall", reverse("benchmarks:recall")),
         ],
         "about": ABOUT,

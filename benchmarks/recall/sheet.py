@@ -7,8 +7,7 @@ from dataclasses import dataclass, field, replace
 from operator import attrgetter
 from typing import Any
 
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import ngettext
 
 from benchmarks.recall.figures import Group
 from benchmarks.recall.people import Measured, Verified
@@ -53,7 +52,7 @@ from benchmarks.results.writing import is_significant, spoken
 from benchmarks.scoring.keypoints import best_and_second
 from benchmarks.scoring.stat import Stat
 
-QUESTIONS = Measure("n_questions", gettext_lazy("Questions"), Unit.COUNT)
+QUESTIONS = Measure("n_questions", "Questions", Unit.COUNT)
 VERDICTS = Measure("n_key_points", "Verdicts", Unit.COUNT)
 MACRO = Measure(
     "kpr_macro",
@@ -122,7 +121,7 @@ def _ranks(column: Mapping[str, Cell]) -> dict[str, int]:
 
 
 def _swapped(pair: JudgePair) -> str:
-    return "; ".join(f"{better} and {worse}" for better, worse in pair.found.swapped) or _("none")
+    return "; ".join(f"{better} and {worse}" for better, worse in pair.found.swapped) or "none"
 
 
 def judges_section(systems: Systems) -> Iterator[Section]:
@@ -142,7 +141,7 @@ def judges_section(systems: Systems) -> Iterator[Section]:
         parts = [
             Note(f"{caption_of(systems.shared_counted)}."),
             Table(
-                "systems-by-judge", "Systems by judge", (Name("system", _("System")),), tuple(measures),
+                "systems-by-judge", "Systems by judge", (Name("system", "System"),), tuple(measures),
                 tuple(Row((system,), values) for system, values in cells.items()), default=judges[0],
             ),
         ]  # fmt: skip
@@ -162,7 +161,7 @@ def judges_section(systems: Systems) -> Iterator[Section]:
     )
     names = (Name("first", "Judge"), Name("second", "and"))
     parts.append(Table("ranking", "How alike judges rank systems", names, ranking, tuple(rows), about=about))
-    yield Section("judges", _("Judges"), tuple(parts))
+    yield Section("judges", "Judges", tuple(parts))
 
 
 LENGTHS = ("document_length", "response_length")
@@ -373,7 +372,7 @@ def _accuracy(figures: RecallFigures, measured: Mapping[str, Sequence[Measured]]
             "trusted."
         )
         return Note(text)
-    title, names = "How well judges agree with people", _names(figures, Name("study", _("Study")))
+    title, names = "How well judges agree with people", _names(figures, Name("study", "Study"))
     return Table("people", title, names, measures, tuple(rows))
 
 
@@ -384,7 +383,7 @@ def _captions(counted: Mapping[str, Counted]) -> Iterator[Note]:
 
 def _systems(figures: RecallFigures, systems: Systems) -> Table:
     rows = tuple(_row(figures, group, group.system, words=group.words) for group in systems.whole)
-    title, names, measures = "Systems", _names(figures, Name("system", _("System"))), (*MEASURES, WORDS)
+    title, names, measures = "Systems", _names(figures, Name("system", "System")), (*MEASURES, WORDS)
     return Table("by-system", title, names, measures, rows, default="kpr_macro")
 
 
@@ -450,7 +449,7 @@ def _parts(figures: RecallFigures, systems: Systems) -> Iterator[Section]:
             about = f"{about} A word counts as 1.25 tokens."
         drawn = part_chart(part, systems.parts[part], counted) if len(judges) == 1 else None
         table = Table(
-            f"systems-by-{part}", title, _names(figures, Name("system", _("System"))),
+            f"systems-by-{part}", title, _names(figures, Name("system", "System")),
             tuple(measures), tuple(rows), about=about, is_folded=drawn is not None,
         )  # fmt: skip
         yield Section(f"systems-{part}", title, (*_drawing(drawn, table.key), table))
@@ -471,7 +470,7 @@ def _every_figure(figures: RecallFigures, systems: Systems) -> Table:
         for group in members
     )
     names = (
-        Name("system", _("System"), is_filter=True),
+        Name("system", "System", is_filter=True),
         Name("dimension", "Part of the responses", is_filter=True),
         Name("name", "Which"),
     )
@@ -489,7 +488,7 @@ def _splits(figures: RecallFigures) -> Iterator[Table]:
     yield Table(
         "all-system",
         "Each system on all its responses, whoever else answered the question",
-        _names(figures, Name("system", _("System"))),
+        _names(figures, Name("system", "System")),
         MEASURES,
         rows,
         is_folded=True,

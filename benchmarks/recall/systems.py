@@ -13,7 +13,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-from django.utils.translation import gettext as _
 
 from benchmarks.recall.figures import Group, Judged, Table, by_system, order_of, overall
 from benchmarks.scoring.intervals import bootstrap_mean
@@ -292,7 +291,7 @@ def systems_chart(groups: Sequence[Group], counted: Counted) -> Chart | None:
         title="Which system finds most key points?",
         subtitle=_with_intervals(counted),
         value="key point recall in %",
-        columns={"series": _("System")},
+        columns={"series": "System"},
     )
     points = [Point.of(group.scores.kpr_macro, factor=100, series=group.system) for group in known]
     return Chart(words, points, Dots(domain=PERCENT))
@@ -333,7 +332,7 @@ def _domains(names: Sequence[str], groups: Sequence[Group], counted: Counted) ->
         title="In which domains do systems cover more?",
         subtitle=_with_intervals(counted),
         value="key point recall in %",
-        columns={"series": "Domain", "group": _("System")},
+        columns={"series": "Domain", "group": "System"},
     )
     return Chart(words, points, Dots(domain=PERCENT, is_dodged=True))
 
@@ -362,7 +361,7 @@ def _lengths(part: str, names: Sequence[str], groups: Sequence[Group], counted: 
         subtitle=_with_intervals(counted),
         value="key point recall in %",
         x=x,
-        columns={"series": _("System")},
+        columns={"series": "System"},
     )
     layout = Lines(
         x_domain=(-0.5, len(names) - 0.5),
@@ -392,7 +391,7 @@ def length_chart(groups: Sequence[Group], counted: Counted) -> Chart | None:
         subtitle=_with_intervals(counted),
         value="key point recall in %",
         x="mean words of a response",
-        columns={"series": _("System")},
+        columns={"series": "System"},
     )
     right = max(float(point.x or 0) for point in points) * 1.1 + 1
     return Chart(words, points, Lines(x_domain=(0.0, right), domain=PERCENT, has_bands=False))

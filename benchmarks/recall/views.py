@@ -16,8 +16,6 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.http import urlencode
-from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchmarks import audit
@@ -174,7 +172,7 @@ class RecallForm(forms.Form):
         self.defaults = {"judge": "" if query.get("judge") else judge, "questions": "common"}
         systems = System.objects.filter(responses__isnull=False).distinct().order_by("key")
         offered: dict[str, list[tuple[str, Any]]] = {
-            "judge": [(name, name) for name in judges] or [("", _("none"))],
+            "judge": [(name, name) for name in judges] or [("", "none")],
             "system": [(name, name) for name in systems.values_list("key", flat=True)],
             "points": [("", "all"), *((version.key, str(version)) for version in versions)],
         }
@@ -195,7 +193,7 @@ class ResponseRunForm(RunOptionsForm):
     field_order = ("judge", "task", "dataset", "systems", "sample", "seed")
     judge = forms.ChoiceField(label="Judge", choices=_judges)
     task = forms.ChoiceField(
-        label=gettext_lazy("Task"),
+        label="Task",
         choices=[
             (JudgeRun.Task.RECALL, "recall: which key points does a response contain?"),
             (JudgeRun.Task.EXTRACTION, "extraction: which points does a response make?"),
@@ -331,7 +329,7 @@ class RecallPage(FigurePage[RecallFigures]):
         if user.has_perm(RUN):
             links.append(("Run a judge on responses", reverse("benchmarks:recall-run")))
         return {
-            "crumbs": [(_("Questions"), reverse("benchmarks:questions"))],
+            "crumbs": [("Questions", reverse("benchmarks:questions"))],
             "links": links,
             "form": RecallForm(query, judges=figures.judges, judge=self.judge, versions=people.versions(user)),
             "downloads_template": "benchmarks/_recall_downloads.html",

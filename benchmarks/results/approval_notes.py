@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from django.utils.translation import gettext as _
-
 from benchmarks.results.judged import ApprovalNote
 from benchmarks.results.sheet import Measure, Name, Row, Section, Sheet, Table, Unit
 from benchmarks.web import latex
@@ -25,7 +23,7 @@ def with_approval_notes(sheet: Sheet, said: Sequence[ApprovalNote]) -> Sheet:
         return sheet
     title = "May these judges replace people?"
     rows = tuple(
-        Row((note.judge,), {"holds": _("yes") if note.holds else _("no"), "approval": note.text}) for note in said
+        Row((note.judge,), {"holds": "yes" if note.holds else "no", "approval": note.text}) for note in said
     )
     measures = (Measure("holds", "Approved", Unit.TEXT), Measure("approval", "Approval", Unit.TEXT))
     table = Table(APPROVALS, title, (Name("judge", "Judge"),), measures, rows)

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.utils.translation import override
-
 from benchmarks.results.computation import Computation, register
 from benchmarks.results.stored import Shown, look_up, look_up_all
 from benchmarks.web import chart_drawing as draw
@@ -53,8 +51,7 @@ class File:
 
 
 def _draw(chart: Chart) -> Drawing:
-    with override(chart.words.language):
-        spec = draw.spec_of(chart)
+    spec = draw.spec_of(chart)
     return Drawing(spec, draw.svg(chart, spec))
 
 

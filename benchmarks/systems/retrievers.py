@@ -13,7 +13,6 @@ from django.contrib import messages
 from django.http import HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST, require_safe
 
 from benchmarks.access.owning import may_change
@@ -110,7 +109,7 @@ TITLES = {
 }
 LABELS = {
     "with_subtopic": "Ask with the query and the subtopic, as SummHay's authors",
-    "words": _("Words"),
+    "words": "Words",
     "seed": "Seed",
     "k1": "k1",
     "b": "b",

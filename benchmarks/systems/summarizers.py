@@ -12,7 +12,6 @@ from django.http import HttpResponse, QueryDict
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchmarks.access.owning import may_add
@@ -113,7 +112,7 @@ class SummarizeForm(_RunForm):
     haystack = forms.ModelChoiceField(
         label="Haystack", queryset=Haystack.objects.none(), to_field_name="uid", empty_label="choose one"
     )
-    source = forms.ChoiceField(label=_("Documents"), choices=sources)
+    source = forms.ChoiceField(label="Documents", choices=sources)
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         """Any haystack but those of practice."""
@@ -151,7 +150,7 @@ class SourcesForm(_RunForm):
 
     sources = forms.ChoiceField(label="Dataset", choices=lambda: [("", "choose one"), *source_datasets()])
     order = forms.ChoiceField(
-        label=_("Documents"),
+        label="Documents",
         choices=[
             ("random", "all, in their order"),
             (POSITION, "position: the relevant one at each place"),
@@ -261,7 +260,7 @@ class RespondForm(_RunForm):
     field_order = ("dataset", "documents", "tokens")
 
     dataset = forms.ChoiceField(label="Question set", choices=lambda: [("", "choose one"), *_datasets()])
-    documents = forms.ChoiceField(label=_("Documents"), choices=_conditions)
+    documents = forms.ChoiceField(label="Documents", choices=_conditions)
     tokens = forms.IntegerField(
         label="Cut each document after tokens", min_value=1, max_value=9_999_999, initial=PAPER_CUTS[-1],
         required=False,

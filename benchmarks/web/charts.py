@@ -10,8 +10,6 @@ from enum import StrEnum
 from statistics import fmean, stdev
 from typing import Annotated, Any, Literal
 
-from django.utils.translation import get_language
-from django.utils.translation import gettext as _
 from pydantic import Field
 
 from benchmarks.scoring.stat import Stat
@@ -69,7 +67,7 @@ class Words:
     """The words of a chart; `columns` are headings of the table of its figures that are not the usual ones.
 
     `value` and `x` say what the values and the places are, at axes and in the table. Without a `text` the figures
-    are the alternative text. `digits` are those after the point. Whoever draws it adds words in the `language`.
+    are the alternative text. `digits` are those after the point.
     """
 
     name: str
@@ -81,7 +79,6 @@ class Words:
     digits: int = 1
     columns: Mapping[str, str] = field(default_factory=dict)
     is_small: bool = False
-    language: str = field(default_factory=lambda: get_language() or "en")
 
 
 def clean(text: str) -> str:
@@ -137,7 +134,7 @@ def headings_of(words: Words, points: Iterable[Point]) -> dict[str, str]:
     """The headings of those fields that any point has."""
     usual = {
         "panel": "panel",
-        "series": _("name"),
+        "series": "name",
         "group": "group",
         "x": words.x,
         "place": words.x,

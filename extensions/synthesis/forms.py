@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.conf import settings as site
-from django.utils.translation import gettext_lazy as _
 
 from benchmarks.io.reading.problems import ImportFailed, Problems
 from benchmarks.judges.questions import GeneratorConfig
@@ -159,7 +158,7 @@ class SynthesisForm(BeginForm):
     subtopics = _number("Subtopics", "subtopics", 50)
     insights = _number("Insights asked for in each", "insights", 30)
     insights_least = _number("Insights needed in each", "insights_least", 30)
-    documents = _number(_("Documents"), "documents", 500)
+    documents = _number("Documents", "documents", 500)
     words = _number("Words in a document, about", "words", 5000)
     fewest = forms.IntegerField(label="Insights in a document, from", min_value=1, max_value=30, initial=3)
     most = forms.IntegerField(label="to", min_value=1, max_value=30, initial=8)
@@ -213,7 +212,7 @@ class DocumentsForm(BeginForm):
 
     topic = forms.CharField(label="Topic", max_length=300, help_text="What the documents have in common.")
     texts = forms.CharField(
-        label=_("Documents"), max_length=MOST_LETTERS, strip=False, required=False,
+        label="Documents", max_length=MOST_LETTERS, strip=False, required=False,
         widget=forms.Textarea(attrs={"rows": 18}),
         help_text="Plain text or Markdown; a line of three hyphens or more stands between them.",
     )  # fmt: skip
@@ -301,15 +300,13 @@ class QuestionsForm(BeginForm):
         *("picked", "per_cell", "documents"),
     )
 
-    topic = forms.CharField(
-        label=_("Name"), max_length=300, help_text="In a phrase; the question set is called so."
-    )
+    topic = forms.CharField(label="Name", max_length=300, help_text="In a phrase; the question set is called so.")
     file = forms.FileField(
         label="Seed questions",
         help_text="JSON lines, each {“question”: …, “answer”: …, “category”: …}; the last two may be missing.",
     )
     uploads = FilesField(
-        label=_("Documents"), required=False, widget=ManyFiles(attrs=_ACCEPT),
+        label="Documents", required=False, widget=ManyFiles(attrs=_ACCEPT),
         help_text="For all questions together: plain text, Markdown, HTML, and PDF where it is installed.",
     )  # fmt: skip
     search = forms.MultipleChoiceField(
@@ -340,7 +337,7 @@ class QuestionsForm(BeginForm):
     )
     rerank_model = forms.CharField(label="Rerank model", max_length=120, required=False)
     language = forms.CharField(
-        label=_("Language"), max_length=20, initial=_USUAL_QUESTIONS.language, help_text="Its tag."
+        label="Language", max_length=20, initial=_USUAL_QUESTIONS.language, help_text="Its tag."
     )
     seed = _seed("Seed of all that is drawn")
 

@@ -8,7 +8,6 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from django.db.models import Count, Q
-from django.utils.translation import gettext as _
 
 from benchmarks.engine import runs
 from benchmarks.engine.runs import RunProgress
@@ -385,7 +384,7 @@ def _facts(part: SynthesisPart, *, is_blind: bool) -> Iterator[tuple[str, str]]:
         how = "made harder" if data.get("method") == "deeper" else "new, of the same kind"
         seed = part.uses.filter(kind=PartKind.SEED).first()
         yield "From the seed", f"{seed.text if seed else data['seed']} ({how})"
-        yield _("Words"), str(len(part.text.split()))
+        yield "Words", str(len(part.text.split()))
     if part.kind == PartKind.QUERY and part.title:
         yield "Kind of question", part.title
     if part.kind == PartKind.DOCUMENT and data.get("url"):

@@ -13,7 +13,6 @@ from django.http import Http404, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
-from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from benchmarks.access.owning import NotYours, may_change
@@ -153,7 +152,7 @@ def synthesis_download(request: HtmxHttpRequest, uid: UUID) -> HttpResponseBase:
 def synthesis_hand_over(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """Take the haystack into the corpus, or the questions into a question set."""
     synthesis = get_object_or_404(Synthesis, uid=uid)
-    refuse_others(request.user, synthesis, words=_(OTHERS))
+    refuse_others(request.user, synthesis, words=OTHERS)
     try:
         haystack = handing_over.hand_over(synthesis=synthesis, by=request.user, now=timezone.now())
         if haystack is not None:
@@ -187,7 +186,7 @@ def part_detail(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
 def _step(request: HtmxHttpRequest, uid: UUID, name: str) -> SynthesisStep:
     rows = SynthesisStep.objects.select_related("synthesis", "judge", "run")
     step = get_object_or_404(rows, synthesis__uid=uid, name=name)
-    refuse_others(request.user, step.synthesis, words=_(OTHERS))
+    refuse_others(request.user, step.synthesis, words=OTHERS)
     return step
 
 

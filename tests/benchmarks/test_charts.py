@@ -14,7 +14,6 @@ from django.core.cache import cache
 from django.template import Context, Template
 from django.test import RequestFactory
 from django.urls import reverse
-from django.utils.translation import get_language
 
 from annotation.coverage.collect import coverage_table
 from annotation.models import CoverageLabel
@@ -188,7 +187,7 @@ def test_a_drawing_goes_stale_with_all_that_is_drawn_and_with_what_draws(monkeyp
         dots([Point(series="ash", value=0.6)]),
         dots([Point(series="elm", value=0.5)]),
         dots([Point(series="ash", value=0.5)], domain=PERCENT),
-        replace(found, words=replace(WORDS, language="de")),
+        replace(found, words=replace(WORDS, digits=2)),
         found.renamed("other"),
     ]
     assert len({DRAWING.key(one) for one in (found, *others)}) == 6
@@ -196,14 +195,6 @@ def test_a_drawing_goes_stale_with_all_that_is_drawn_and_with_what_draws(monkeyp
     assert DRAWING.version(found) == before
     monkeypatch.setattr(chart_drawing, "how", lambda: "otherwise")
     assert DRAWING.version(found) != before
-
-
-def test_a_drawing_says_all_in_the_language_of_its_chart(monkeypatch) -> None:
-    spoken, spec_of = [], chart_drawing.spec_of
-    monkeypatch.setattr(chart_drawing, "spec_of", lambda chart: (spoken.append(get_language()), spec_of(chart))[1])
-    found = dots([Point(series="ash", value=0.5, low=0.4, high=0.6)])
-    DRAWING.compute(replace(found, words=replace(WORDS, language="de")))
-    assert spoken == ["de"]
 
 
 @pytest.mark.django_db
