@@ -151,8 +151,10 @@ def _total(rows: list[Any], prices: Prices) -> Cost:
         dollars, reason = _priced(rows, prices, "%d answers came without a token count."), ""
     except CostUnknown as unknown:
         dollars, reason = None, str(unknown)
-    n, *tokens = (sum(row[name] for row in rows) for name in ("n", "prompt", "cached", "completion", "reasoning"))
-    return Cost(dollars, n, *tokens, reason)
+    n, prompt, cached, completion, reasoning = (
+        sum(row[name] for row in rows) for name in ("n", "prompt", "cached", "completion", "reasoning")
+    )
+    return Cost(dollars, n, prompt, cached, completion, reasoning, reason)
 
 
 @transaction.atomic
@@ -308,10 +310,10 @@ NEITHER = "%d requests have neither a token count nor a worst case."
 
 def _answered(run: JudgeRun, prices: Prices) -> Decimal:
     """What answers cost: by the server's count, else the worst case."""
-    sides = (Coalesce(f"{side}_tokens", f"most_{side}_tokens") for side in ("prompt", "completion"))
+    sent, back = (Coalesce(f"{side}_tokens", f"most_{side}_tokens") for side in ("prompt", "completion"))
     answered = run.calls.filter(state=JudgeCall.State.ANSWERED)
     cached = Coalesce(Sum("cached_tokens"), 0)
-    return _priced(_sums(answered, "answered_at", *sides, cached=cached), prices, NEITHER)
+    return _priced(_sums(answered, "answered_at", sent, back, cached=cached), prices, NEITHER)
 
 
 def _lost(run: JudgeRun, prices: Prices) -> Decimal:

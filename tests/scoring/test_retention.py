@@ -22,6 +22,7 @@ from benchmarks.scoring.retention import (
     RankedSubset,
     Rule,
     Task,
+    ThresholdFigures,
     at_threshold,
     cumulative,
     decide,
@@ -306,8 +307,12 @@ def test_every_score_is_in_one_bin_and_the_last_share_is_1(scores: list[float]) 
     assert shares == sorted(shares)
 
 
+def _rates(scores: Sequence[float], key: Sequence[bool | None], threshold: float) -> ThresholdFigures:
+    return at_threshold(scores, key, threshold=threshold, clusters=range(len(scores)))
+
+
 def test_rates_at_a_threshold_worked_by_hand() -> None:
-    found = at_threshold(SCORES, KEY, threshold=0.7)
+    found = _rates(SCORES, KEY, 0.7)
     assert found.retention.value == pytest.approx(6 / 10)
     assert found.false_positive_rate.value == pytest.approx(2 / 5)
     assert found.false_discovery_rate.value == pytest.approx(2 / 5)
@@ -316,15 +321,15 @@ def test_rates_at_a_threshold_worked_by_hand() -> None:
 
 
 def test_rates_without_anything_to_count_are_undefined() -> None:
-    found = at_threshold([0.9], [True], threshold=0.5)
+    found = _rates([0.9], [True], 0.5)
     assert (found.false_positive_rate.value, found.false_omission_rate.value) == (None, None)
-    assert at_threshold([], [], threshold=0.5).retention.undefined_reason == "no scores"
+    assert _rates([], [], 0.5).retention.undefined_reason == "no scores"
     with pytest.raises(BadShape):
-        at_threshold([0.5], [], threshold=0.5)
+        _rates([0.5], [], 0.5)
 
 
 def test_people_are_averaged_where_they_have_a_rate() -> None:
-    people = [at_threshold([0.9, 0.8], key, threshold=0.5) for key in ([True, True], [False, True])]
+    people = [_rates([0.9, 0.8], key, 0.5) for key in ([True, True], [False, True])]
     means = mean_of(people)
     assert means["false_discovery_rate"].value == pytest.approx(0.25)
     assert means["false_positive_rate"].value == 1.0, "the first has no point that is not key"
@@ -334,6 +339,6 @@ def test_people_are_averaged_where_they_have_a_rate() -> None:
 @given(st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=30))
 def test_a_higher_threshold_never_keeps_more(rows: list[tuple[float, bool]]) -> None:
     scores, key = [row[0] for row in rows], [row[1] for row in rows]
-    kept = [at_threshold(scores, key, threshold=at / 10).retention.value for at in range(11)]
+    kept = [_rates(scores, key, at / 10).retention.value for at in range(11)]
     assert kept[0] == 1
     assert kept == sorted(kept, key=lambda value: -(value or 0))
