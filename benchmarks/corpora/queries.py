@@ -17,7 +17,7 @@ from benchmarks.models import Document, Haystack, Insight, Judge, Subtopic, Summ
 from benchmarks.results.computation import Computation, contents, register, totals
 from benchmarks.scoring import summhay
 from benchmarks.scoring.leaderboard import Leaderboard
-from benchmarks.scoring.text import Line, invalid_citations, lines_from_list, words_per_bullet
+from benchmarks.scoring.text import Line, lines_from_list, words_per_bullet
 from benchmarks.system_names import setting_name
 from benchmarks.web.lists import Column, MemoryTable
 
@@ -212,7 +212,9 @@ def summary_page(summary: Summary) -> dict[str, Any]:
         {row.judge for row in verdicts}, key=lambda judge: (judge.kind != Judge.Kind.IMPORTED, judge.name)
     )
     by_place = {(row.insight_id, row.judge_id): row for row in verdicts}
-    rows: list[dict[str, Any]] = [{"line": line, "citations": _cited(line, known)} for line in lines]
+    rows: list[dict[str, Any]] = [
+        {"line": line, "citations": [(number, number in known) for number in line.citations]} for line in lines
+    ]
     return {
         "lines": rows,
         "n_invalid": sum(not is_known for row in rows for _number, is_known in row["citations"]),
@@ -243,11 +245,6 @@ def _total(
     }
     golds = [(str(insight.pk), frozenset(insight.gold_documents)) for insight in insights]
     return summhay.score_summary(golds, judged, lines) if judged else None
-
-
-def _cited(line: Line, known: set[int]) -> tuple[tuple[int, bool], ...]:
-    invalid = set(invalid_citations(line, known))
-    return tuple((number, number not in invalid) for number in line.citations)
 
 
 def _cell(verdict: Verdict | None, insight: Insight, lines: Sequence[Line]) -> dict[str, Any] | None:

@@ -20,10 +20,6 @@ from benchmarks.summarizers.documents import counted_by, filled
 class Arranged(Source):
     """Documents of sources as an arrangement has them; `order` is its name."""
 
-    @classmethod
-    def of(cls, arrangement: Arrangement) -> Arranged:
-        return cls(order=arrangement.name)
-
     @property
     def arrangement(self) -> Arrangement:
         """The arrangement that `order` names; ValueError where it names none."""
@@ -99,7 +95,7 @@ class InTurn(Source):
 
     @property
     def parts(self) -> Sequence[Arranged]:
-        return [Arranged.of(arrangement) for arrangement in in_turn(self.order)]
+        return [Arranged(order=arrangement.name) for arrangement in in_turn(self.order)]
 
     @property
     def setting(self) -> str:

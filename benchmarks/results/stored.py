@@ -31,6 +31,7 @@ from benchmarks.models import Result
 from benchmarks.results.computation import CannotCompute, Computation, F, O, computation_named, program
 
 logger = logging.getLogger(__name__)
+LEFT = "The worker that computed them ended before they were there."
 
 TASK = "benchmarks.tasks.compute_result"
 LIMIT_S = 600
@@ -81,7 +82,7 @@ class Shown(Generic[F]):
 
     @property
     def reason(self) -> str:
-        return _left() if self._is_left else self.result.reason
+        return LEFT if self._is_left else self.result.reason
 
     @property
     def is_waiting(self) -> bool:
@@ -328,14 +329,14 @@ def compute(*, uid: uuid.UUID | str, clock: Callable[[], datetime]) -> bool:
     rows = Result.objects.filter(uid=uid)
     stale = rows.filter(~Q(version=Column("wanted")), LEASE.free(clock()))
     left = stale.exclude(claimed_at=None).values_list("reason", flat=True).first()
-    if not LEASE.take(stale, now=clock(), **({} if left is None else {"reason": _left()})):
+    if not LEASE.take(stale, now=clock(), **({} if left is None else {"reason": LEFT})):
         return False
     row = rows.first()
     if row is None:
         return False
     try:
-        if left == _left():
-            raise CannotCompute(_left())
+        if left == LEFT:
+            raise CannotCompute(LEFT)
         changes = _computed(row, clock)
     except Exception as error:  # whatever went wrong, the page says so
         changes = {"failed": row.wanted, "reason": _reason(error)}
@@ -369,10 +370,6 @@ def _computed(row: Result, clock: Callable[[], datetime]) -> dict[str, Any]:
         "failed": "",
         "reason": "",
     }
-
-
-def _left() -> str:
-    return "The worker that computed them ended before they were there."
 
 
 def _reason(error: Exception) -> str:

@@ -313,7 +313,8 @@ def tex(
     measures = [
         measure
         for measure in table.measures
-        if (has_extra or not measure.is_extra) and _has_values(table, measure)
+        if (has_extra or not measure.is_extra)
+        and (not table.rows or any(row.value(measure.key) not in (None, "") for row in table.rows))
     ]
     columns = [
         *_names(table),
@@ -325,10 +326,6 @@ def tex(
         label=_label(table.key, origin),
         groups=[str(row.group) for row in table.rows],
     )
-
-
-def _has_values(table: Table, measure: Measure) -> bool:
-    return not table.rows or any(row.value(measure.key) not in (None, "") for row in table.rows)
 
 
 def paper_layout(sheet: Sheet, *, origin: Origin | None = None) -> tuple[str, str] | None:

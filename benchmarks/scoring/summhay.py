@@ -386,13 +386,9 @@ WORDS_PER_MINUTE = 200
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """Chosen document numbers in rank order, their size, and how many of them hold no insight.
-
-    `tokens` is an estimate, words times a constant; the last document may cross the budget.
-    """
+    """Chosen document numbers in rank order, and their size; the last one may cross the budget."""
 
     numbers: tuple[int, ...]
-    tokens: float
     n_words: int
 
 
@@ -417,7 +413,7 @@ def select_documents(
             break
         chosen.append(number)
         n_words += words
-    return Selection(numbers=tuple(chosen), tokens=n_words * TOKENS_PER_WORD, n_words=n_words)
+    return Selection(numbers=tuple(chosen), n_words=n_words)
 
 
 def select_by_scores(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from enum import StrEnum
 from functools import cache, lru_cache
 from typing import NamedTuple
@@ -244,11 +244,6 @@ def without_citations(text: str) -> str:
     if bare == text:
         return " ".join(text.split())
     return re.sub(r"\s+([.,;:!?])", r"\1", " ".join(bare.split()))
-
-
-def invalid_citations(line: Line, known_numbers: Collection[int]) -> tuple[int, ...]:
-    """Cited numbers that are no document of the haystack."""
-    return tuple(number for number in line.citations if number not in known_numbers)
 
 
 def lines_from_list(texts: Sequence[str]) -> tuple[Line, ...]:

@@ -205,7 +205,7 @@ class SourcesForm(_RunForm):
             end = "" if by == USUAL_MEASURE else f"-by-{by}"
             return InTurn(order=f"{data['order']}-of-{data['size']}{end}")
         place = data["place"] if data["order"] == AT else 0
-        return Arranged.of(Arrangement(data["order"], data["size"], place, by))
+        return Arranged(order=Arrangement(data["order"], data["size"], place, by).name)
 
     def subjects(self) -> list[Subtopic]:
         """The only subtopic of each source that can be shown like this."""

@@ -136,7 +136,7 @@ def test_the_relevant_document_stands_at_its_place_among_those_of_one_other_sour
     subtopics = list(Subtopic.objects.select_related("haystack"))
     judge = versions.extractive(now=timezone.now())
     for place in (1, 2, 3):
-        arranged = Arranged.of(Arrangement("at", K, place))
+        arranged = Arranged(order=Arrangement("at", K, place).name)
         summarizing.drafted(judge=judge, subjects=subtopics, shown=arranged, now=timezone.now())
     first, second, third = (shown_to(f"at-{place}-of-3") for place in (1, 2, 3))
     for draft, middle, last in zip(first, second, third, strict=True):

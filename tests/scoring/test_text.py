@@ -15,7 +15,6 @@ from benchmarks.scoring.text import (
     LineKind,
     bullets,
     fold,
-    invalid_citations,
     lines_from_list,
     lines_from_text,
     split_text,
@@ -84,11 +83,6 @@ def test_a_range_never_cites_more_than_the_limit(first: int, last: int) -> None:
 def test_citations_and_the_space_before_them_leave_the_plain_text() -> None:
     assert without_citations("Tea [3, 7], then coffee [1-2].") == "Tea, then coffee."
     assert without_citations("Tea  then [80 words]") == "Tea then [80 words]"
-
-
-def test_numbers_that_are_no_document_are_named_in_order() -> None:
-    (line,) = lines_from_text("- A claim [120, 3, 0]")
-    assert invalid_citations(line, range(1, 101)) == (120, 0)
 
 
 @pytest.mark.parametrize(
