@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable
 from functools import cache, cached_property
 from typing import Any, cast
 from uuid import UUID
@@ -229,32 +229,11 @@ def shown_runs(listed: Collection[JudgeRun], user: Any) -> list[tuple[JudgeRun, 
 
 
 def start_run(
-    request: HtmxHttpRequest,
-    *,
-    judge: Judge,
-    task: str,
-    subjects: Iterable[Any],
-    options: judging.ModelOptions | None = None,
-    reason: str = "person",
-    back: str,
-    scope: Mapping[str, Any] | None = None,
-    then: str = "",
+    request: HtmxHttpRequest, *, back: str, then: str = "", reason: str = "person", **asked: Any
 ) -> HttpResponse:
-    """Queue what is missing and show the run, or go on to `then`; where there is none, say why at `back`."""
-
-    def made() -> JudgeRun | None:
-        return judging.request_run(
-            judge=judge,
-            task=task,
-            subjects=subjects,
-            reason=reason,
-            now=timezone.now(),
-            requested_by=request.user,
-            options=options,
-            scope=scope,
-        )
-
-    return _queue(request, made, back=back, then=then)
+    """Queue what is missing of what is `asked` and show the run, or go on to `then`; else say why at `back`."""
+    asked |= {"reason": reason, "now": timezone.now(), "requested_by": request.user}
+    return _queue(request, lambda: judging.request_run(**asked), back=back, then=then)
 
 
 def _queue(

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from benchmarks.engine.task import Task
-from benchmarks.engine.tasks.coverage import CoverageTask
+from benchmarks.engine.tasks.coverage import CoverageTask, SentTask
 from benchmarks.engine.tasks.key_points import AutodsTask, VerificationTask
 from benchmarks.engine.tasks.points import ExtractionTask, RecallTask, SupportTask
 from benchmarks.engine.tasks.ratings import RatingTask
 from benchmarks.engine.tasks.responses import ResponseWritingTask
-from benchmarks.engine.tasks.sent import SentTask
 from benchmarks.engine.tasks.summaries import SummaryTask
 
 TASKS: dict[str, Task] = {

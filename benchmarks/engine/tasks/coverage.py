@@ -5,24 +5,24 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from django.db.models import OuterRef
+from django.db.models import OuterRef, QuerySet
 from django.db.models.expressions import Combinable
 from django.utils.translation import ngettext_lazy
 from pydantic import Field, StrictInt, model_validator
 
 from benchmarks.engine import texts, versions
-from benchmarks.engine.task import Counts, Labels, PairTask, Sheet, n_of
+from benchmarks.engine.task import Counts, Labels, Origin, PairTask, Sheet, Store, Task, n_of
 from benchmarks.judges.base import SummaryToJudge, digest
 from benchmarks.judges.examples import Example, worded
 from benchmarks.judges.parsing import LabelAnswer, LabelReply, Problem
-from benchmarks.judges.questions import Headings, LabelQuestion, ModelConfig
+from benchmarks.judges.questions import Headings, LabelQuestion, ModelConfig, Question, item_groups
 from benchmarks.judges.registry import offline_judge
-from benchmarks.models import Insight, Judge, JudgeRun, Subtopic, Summary, Verdict
+from benchmarks.models import Insight, Judge, JudgeRun, JudgeRunItem, SentSummary, Subtopic, Summary, Verdict
 from benchmarks.scoring.summhay import COVERAGES, Coverage
 from benchmarks.scoring.text import LineKind, lines_from_list
 
@@ -226,3 +226,80 @@ def judge_summaries(*, judge: Judge, summaries: Sequence[Summary]) -> Iterator[V
                 if verdict.probabilities is not None:
                     row.p_partial, row.p_full = verdict.probabilities.partial, verdict.probabilities.full
                 yield row
+
+
+COVERAGE = CoverageTask()
+
+
+class SentTask(Task):
+    """Coverage by summaries that programs send; answers stand in their rows, where no figure counts them.
+
+    Requests are those of coverage, so that what was asked before is not paid again.
+    """
+
+    name = JudgeRun.Task.SENT
+    subject = "other"
+    subjects = "summaries"
+    related = ""
+    order_by = "other"
+    has_offline = True
+    labels = Labels(
+        progress="%(done)s of %(total)s sent summaries judged",
+        failed=COVERAGE.labels.failed,
+        unanswered=COVERAGE.labels.unanswered,
+    )
+
+    def about(self, subject: SentSummary) -> dict[str, Any]:
+        return {"other": subject.pk}
+
+    def read(self, keys: Sequence[int]) -> QuerySet[Any, Any]:
+        return SentSummary.objects.filter(pk__in=keys).select_related("subtopic")
+
+    def results_of(self, run: JudgeRun) -> tuple[int, int]:
+        rows = self.read([item.subject_id for item in run.items.all()]).values_list("answers", flat=True)
+        answers = [answer for row in rows for answer in row.values()]
+        return len(answers), sum(not answer["is_valid"] for answer in answers)
+
+    def _counts(self, *, judge: Judge, subjects: Sequence[Any], repeats: int) -> dict[int, Counts]:
+        insights = texts.insights_by_subtopic({row.subtopic_id for row in subjects})
+        return {
+            row.pk: Counts(len(known), sum(str(pk) in row.answers for pk, _text in known))
+            for row in subjects
+            for known in [insights[row.subtopic_id]]
+        }
+
+    def questions(
+        self, *, judge: Judge, config: ModelConfig, items: Sequence[JudgeRunItem], repeats: int
+    ) -> dict[int, list[Question]]:
+        """Those of coverage without an answer; none on a summary that is gone with its haystack."""
+        rows = self.read([item.subject_id for item in items]).in_bulk()
+        by_row: dict[int, list[Question]] = defaultdict(list)
+        for sheet in COVERAGE.sheets(list(map(_summary, rows.values())), judge=judge, config=config):
+            missing = {0: {item.key for item in sheet.items if item.key not in rows[sheet.subject].answers}}
+            for repeat, group in item_groups(sheet.items, protocol=config.protocol, missing=missing):
+                by_row[sheet.subject].append(sheet.ask(repeat=repeat, items=group))
+        return {item.pk: by_row[item.subject_id] for item in items}
+
+    def store(self, question: Any, answers: Mapping[str, Any], origin: Origin) -> None:
+        _add(COVERAGE.row_of(question, key, answer) for key, answer in answers.items())
+
+    def answer_offline(self, *, judge: Judge, items: Sequence[JudgeRunItem], keep: Callable[[], None]) -> Store:
+        rows = self.read([item.subject_id for item in items])
+        verdicts = list(judge_summaries(judge=judge, summaries=list(map(_summary, rows))))
+        return lambda _origin: _add(verdicts)
+
+
+def _summary(row: SentSummary) -> Summary:
+    """It as a summary that is never stored."""
+    return Summary(pk=row.pk, subtopic_id=row.subtopic_id, haystack_id=row.subtopic.haystack_id, text=row.text)
+
+
+def _add(verdicts: Iterable[Verdict]) -> None:
+    """Write verdicts into the rows of their summaries, which are held meanwhile; what is there already stays."""
+    by_row: dict[int, dict[str, Any]] = defaultdict(dict)
+    for verdict in verdicts:
+        names = ("coverage", "lines", "p_partial", "p_full", "is_valid")
+        by_row[verdict.summary_id][str(verdict.insight_id)] = {name: getattr(verdict, name) for name in names}
+    for row in SentSummary.objects.filter(pk__in=by_row).select_for_update().order_by("pk"):
+        row.answers = by_row[row.pk] | row.answers
+        row.save(update_fields=["answers"])
