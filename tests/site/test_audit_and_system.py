@@ -24,7 +24,7 @@ def log(ada, ben, eve, now) -> None:
 
 
 def _actions(client, query: str) -> list[str]:
-    return [row.event.action for row in client.get(f"/audit-log/?{query}").context["events"]]
+    return [row["event"].action for row in client.get(f"/audit-log/?{query}").context["events"]]
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_the_log_is_paged_and_asks_as_much_for_many_events_as_for_few(
 def test_what_goes_back_to_the_whole_site_is_not_said_to_go_to_a_group(eve, as_eve, now) -> None:
     record(actor=eve, action="questions.moved", target=None, now=now, group="Gulls")
     record(actor=eve, action="questions.moved", target=None, now=now, group="")
-    back, there = (row.sentence for row in as_eve.get("/audit-log/").context["events"])
+    back, there = (row["sentence"] for row in as_eve.get("/audit-log/").context["events"])
     assert (back, there) == (
         "gave a question set back to the whole site", "gave a question set to a research group"
     )  # fmt: skip
