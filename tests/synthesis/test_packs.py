@@ -20,7 +20,8 @@ from tests.synthesis.worlds import small
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40, deadline=None)
 @given(seed=st.integers(0, 2**31 - 1))
 def test_any_world_holds_exactly_what_its_plan_says(tmp_path: Path, seed: int) -> None:
-    world = make(small(tmp_path), seed=seed)
+    pack = small(tmp_path)
+    world = make(pack, seed=seed)
     assert wrong_pairs(world.check, world.plan) == []
     assert all(world.check.evidence(insight, world.plan.documents[at]) for insight, at in world.plan.pairs)
     held = world.plan.planted.sum(axis=1)
