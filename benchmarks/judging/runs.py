@@ -229,11 +229,11 @@ def shown_runs(listed: Collection[JudgeRun], user: Any) -> list[tuple[JudgeRun, 
 
 
 def start_run(
-    request: HtmxHttpRequest, *, back: str, then: str = "", reason: str = "person", **asked: Any
+    request: HtmxHttpRequest, *, back: str, then: str = "", reason: str = "person", **work: Any
 ) -> HttpResponse:
-    """Queue what is missing of what is `asked` and show the run, or go on to `then`; else say why at `back`."""
-    asked |= {"reason": reason, "now": timezone.now(), "requested_by": request.user}
-    return _queue(request, lambda: judging.request_run(**asked), back=back, then=then)
+    """Queue what is missing of this work and show the run, or go on to `then`; else say why at `back`."""
+    work |= {"reason": reason, "now": timezone.now(), "requested_by": request.user}
+    return _queue(request, lambda: judging.request_run(**work), back=back, then=then)
 
 
 def _queue(

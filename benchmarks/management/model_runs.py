@@ -31,9 +31,9 @@ def add_arguments(parser: ArgumentParser) -> None:
 
 
 def finish(
-    command: BaseCommand, options: Mapping[str, Any], done: str, *, since: datetime, repeats: int = 1, **asked: Any
+    command: BaseCommand, options: Mapping[str, Any], done: str, *, since: datetime, repeats: int = 1, **work: Any
 ) -> list[JudgeRun] | None:
-    """Queue what is `asked` of a judge and finish its runs; None, and the id of the run, with `--paused`.
+    """Queue this work of a judge and finish its runs; None, and the id of the run, with `--paused`.
 
     `done` is what happens to subjects.
 
@@ -42,7 +42,7 @@ def finish(
     """
     try:
         run = judging.request_run(
-            **asked,
+            **work,
             reason="command",
             now=since,
             options=judging.ModelOptions.checked(
@@ -64,7 +64,7 @@ def finish(
         command.stderr.write(f"{now.n_done:,} of {now.n_total:,} {subjects} {done}{failed}")
 
     write = command.stderr.write
-    return judging.finish_runs(judge=asked["judge"], clock=timezone.now, say=write, progress=say)
+    return judging.finish_runs(judge=work["judge"], clock=timezone.now, say=write, progress=say)
 
 
 def left(missing: Mapping[int, int], *, judge: Judge, task: str, worked_on: Sequence[JudgeRun]) -> dict[str, int]:

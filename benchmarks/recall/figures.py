@@ -141,8 +141,8 @@ OF_RESPONSES = {
 
 def _responses(chosen: ResponseFilter) -> list[tuple[dict[str, Any], int]]:
     """What is known of each response, and its question."""
-    found = Response.objects.filter(question__archived_at=None, **_limits(chosen, ""))
-    rows = found.order_by("question", "system__key", "pk").values_list("question", *OF_RESPONSES.values())
+    responses = Response.objects.filter(question__archived_at=None, **_limits(chosen, ""))
+    rows = responses.order_by("question", "system__key", "pk").values_list("question", *OF_RESPONSES.values())
     made = ((dict(zip(OF_RESPONSES, row, strict=True)), question) for question, *row in rows)
     return [({**about, "documents": about["documents"] or FULL}, question) for about, question in made]
 

@@ -95,9 +95,9 @@ class Command(BaseCommand):
         subjects = self._subjects(options, scope)
         repeats = judging.repeats_of(judge=judge, task=task, wanted=options["repeats"])
         before = TASKS[task].counts(judge=judge, subjects=subjects, repeats=repeats)
-        asked: dict[str, Any] = {"judge": judge, "task": task, "subjects": subjects}
+        work: dict[str, Any] = {"judge": judge, "task": task, "subjects": subjects}
         worked_on = model_runs.finish(
-            self, options, "judged", since=began, repeats=options["repeats"], scope=scope.as_json(), **asked
+            self, options, "judged", since=began, repeats=options["repeats"], scope=scope.as_json(), **work
         )
         if worked_on is None:
             return

@@ -145,8 +145,8 @@ class Command(BaseCommand):
             before = self._finished(judge, keys)
         except (judging.JudgeUnavailable, ValueError) as error:
             raise CommandError(str(error)) from error
-        asked: dict[str, Any] = {"judge": judge, "task": shown.task, "subjects": drafts, "scope": scope}
-        worked_on = model_runs.finish(self, options, "written", since=began, **asked)
+        work: dict[str, Any] = {"judge": judge, "task": shown.task, "subjects": drafts, "scope": scope}
+        worked_on = model_runs.finish(self, options, "written", since=began, **work)
         if worked_on is None:
             return
         subjects = TASKS[shown.task].subjects
