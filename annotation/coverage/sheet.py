@@ -39,7 +39,7 @@ from benchmarks.results.sheet import (
     first_look,
     nothing,
 )
-from benchmarks.results.writing import is_significant, number, spoken
+from benchmarks.results.writing import is_significant, spoken
 from benchmarks.scoring.approval import STANDARD
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import Score
@@ -293,23 +293,11 @@ SMALL_R = 0.3
 """A correlation with length that is no weaker than this would matter."""
 
 
-_TESTED = {True: "significantly {}", False: "{}, not significantly", None: "{}, too few to test it"}
-
-
 def strictness_verdict(rows: Sequence[JudgeBias]) -> str:
-    """Which judges are stricter than people and which milder, those with the same verdict together."""
-    said: dict[str, list[str]] = {}
-    for row in rows:
-        stat = row.bias.over_summaries
-        if not stat.value:
-            even = "as strict as people" if stat.is_defined else f"unknown ({stat.undefined_reason})"
-            said.setdefault(even, []).append(row.judge)
-            continue
-        than = "milder than people" if stat.value > 0 else "stricter than people"
-        verdict = _TESTED[is_significant(stat)].format(than)
-        points = number(abs(stat.value), Unit.SHARE)
-        said.setdefault(verdict, []).append(f"{row.judge} by {points} points")
-    return "Strictness: " + "; ".join(f"{verdict} ({', '.join(judges)})" for verdict, judges in said.items()) + "."
+    """Which judges are stricter than people, and which milder."""
+    biases = [(row.judge, row.bias.over_summaries.scaled(100), "by") for row in rows]
+    than, most = ("milder than people", "stricter than people"), 100 * STANDARD.bias
+    return _verdict("Strictness", biases, than, Unit.POINTS, most=most, unsure="perhaps {}")
 
 
 def length_verdict(rows: Sequence[JudgeBias]) -> str:
@@ -332,6 +320,7 @@ def _verdict(
     unit: Unit = Unit.FIGURE,
     *,
     most: float,
+    unsure: str = "cannot tell yet",
 ) -> str:
     """Verdict on what judges favour, those with the same verdict together; a table says why it is unknown.
 
@@ -344,7 +333,7 @@ def _verdict(
             continue
         favours = favoured[0] if stat.value > 0 else favoured[1]
         none = is_significant(stat) is False and max(abs(stat.low or 0.0), abs(stat.high or 0.0)) <= most
-        verdict = favours if is_significant(stat) else "no significant bias" if none else "cannot tell yet"
+        verdict = favours if is_significant(stat) else "no significant bias" if none else unsure.format(favours)
         figure = spoken(replace(stat, low=None, high=None), unit, is_signed=unit is Unit.POINTS)
         said.setdefault(verdict, []).append(f"{judge}, {what} {figure}")
     if [*said] == ["unknown"]:

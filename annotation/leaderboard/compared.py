@@ -38,7 +38,7 @@ from benchmarks.results.sheet import (
     first_look,
 )
 from benchmarks.results.stored import Shown, look_up
-from benchmarks.results.writing import Origin, is_significant, spoken
+from benchmarks.results.writing import Origin, is_significant, said_of_test, spoken
 from benchmarks.scoring.leaderboard import Leaderboard
 from benchmarks.scoring.stat import Stat, stat_json
 from benchmarks.scoring.summhay import MEASURES, SummaryScore
@@ -276,8 +276,7 @@ class ComparedPage(FigurePage[Compared]):
         apart = is_significant(joint)
         if apart:
             return f"{better} is significantly better than {other}: by {ahead}, on {n_subtopics}."
-        verdict = "too few to test it" if apart is None else "the difference is not significant"
-        return f"{better} is {ahead} ahead of {other} on {n_subtopics}; {verdict}."
+        return f"{better} is {ahead} ahead of {other} on {n_subtopics}; {said_of_test(apart, 'subtopics')}."
 
     def _timed(self) -> Iterator[Section]:
         """How long people take to the score of the other row, where one of both is the leaderboard's people."""

@@ -35,6 +35,7 @@ from benchmarks.results.sheet import (
     Unit,
 )
 from benchmarks.results.sheet import Row as SheetRow
+from benchmarks.results.writing import said_of_test
 from benchmarks.scoring.position import Written, mean_scores, relative, scored, shuffled
 from benchmarks.scoring.ranking import rank_intervals
 from benchmarks.scoring.spread import NAMES
@@ -253,7 +254,7 @@ def _answer(of_places: Sequence[Experiment]) -> Iterator[Note | Cards]:
     else:
         places = f"{best:.3f} with it at place {first.arrangement.place}, {worst:.3f} at {last.arrangement.place}"
         about = f"The place of the relevant document among {row.size} matters most to {row.system}"
-        yield Note(f"{about}: ROUGE-1 is {places}; {VERDICTS[row.is_apart]}.", is_answer=True)
+        yield Note(f"{about}: ROUGE-1 is {places}; {said_of_test(row.is_apart, 'sources')}.", is_answer=True)
     n = f"{row.n:,} sources"
     figures = {f"relevant at {arm.arrangement.place}": arm.means for arm in (first, last)}
     figures |= {"by chance": row.by_chance} if row.by_chance else {}
@@ -262,13 +263,6 @@ def _answer(of_places: Sequence[Experiment]) -> Iterator[Note | Cards]:
         for at, (where, means) in enumerate(figures.items(), 1)
     )
     yield Cards("place-cards", tuple(cards))
-
-
-VERDICTS = {
-    True: "the difference is significant",
-    False: "the difference is not significant",
-    None: "there are too few sources to test it",
-}
 
 
 def _series(experiments: Sequence[Experiment], name: str, title: str) -> Iterator[Section]:

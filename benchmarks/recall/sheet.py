@@ -48,7 +48,7 @@ from benchmarks.results.sheet import (
     nothing,
     values_of,
 )
-from benchmarks.results.writing import is_significant, spoken
+from benchmarks.results.writing import is_significant, said_of_test, spoken
 from benchmarks.scoring.keypoints import best_and_second
 from benchmarks.scoring.stat import Stat
 
@@ -242,16 +242,9 @@ def _who_leads(systems: Systems, counted: Counted) -> str:
     if len(best) == 1:
         return said
     lead = systems.leads.get(best[0].judge)
-    verdict = _VERDICTS[is_significant(lead)]
+    verdict = said_of_test(is_significant(lead), "questions")
     apart = "" if lead is None or lead.value is None else f" by {spoken(lead.scaled(100), Unit.POINTS)}"
     return f"{said} It is ahead of {best[1].system}{apart}; {verdict}."
-
-
-_VERDICTS = {
-    True: "the difference is significant",
-    False: "the difference is not significant",
-    None: "there are too few questions to test it",
-}
 
 
 def _leaders(systems: Systems, of_all: Card) -> Cards:

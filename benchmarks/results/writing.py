@@ -155,6 +155,13 @@ def spoken(stat: Stat, unit: Unit = Unit.FIGURE, *, is_signed: bool = False) -> 
     return f"{value} (95 % CI {low} to {high})" if low else value
 
 
+def said_of_test(is_apart: bool | None, of: str) -> str:
+    """What a test of a difference found, or that there were too few for it."""
+    if is_apart is None:
+        return f"there are too few {of} to test it"
+    return f"the difference is {'' if is_apart else 'not '}significant"
+
+
 def is_significant(stat: Stat | None) -> bool | None:
     """Whether a difference has an interval that excludes 0; None without an interval, or of too few items."""
     if stat is None or stat.low is None or stat.high is None or stat.too_few:

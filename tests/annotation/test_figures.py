@@ -276,11 +276,12 @@ def test_a_judge_is_called_stricter_or_milder_than_people() -> None:
             rows.append(JudgeBias("o1", Bias({}, stat, stat, stat, stat, stat), {}, n, "gpt", stat))
         return strictness_verdict(rows)
 
-    assert said(0.2) == "Strictness: significantly milder than people (o1 by 20.0 points)."
-    assert said(-0.05, 0.0) == (
-        "Strictness: stricter than people, not significantly (o1 by 5.0 points); as strict as people (o1)."
-    )
-    assert said(-0.2, n=20).startswith("Strictness: stricter than people, too few to test it (")
+    assert said(0.2) == "Strictness: milder than people (o1, by +20.0 points)."
+    assert said(-0.05, -0.3).split("; ") == [
+        "Strictness: perhaps stricter than people (o1, by −5.0 points)",
+        "stricter than people (o1, by −30.0 points).",
+    ]
+    assert said(-0.2, n=20).startswith("Strictness: perhaps stricter than people (")
 
 
 def test_one_annotator_has_no_ceiling_and_no_agreement(table: LabelTable) -> None:
