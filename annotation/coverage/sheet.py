@@ -279,7 +279,7 @@ def _bias(figures: Figures, view: View, links: RowLinks | None) -> Section:
             ),
             reading=[
                 "Judge minus human coverage in percentage points, mean over the summaries of each summarizer. "
-                "Above 0, the judge is more lenient than people. A judge favours long summaries where its "
+                "Above 0, the judge is milder than people. A judge favours long summaries where its "
                 "difference from people correlates with words per bullet.",
                 Note("Families are known by how names of models begin, or as set here.",
                      url=reverse("benchmarks:families")),
