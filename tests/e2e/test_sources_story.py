@@ -136,6 +136,6 @@ def test_from_sources_to_scores_with_ratings_and_where_their_content_lies(
     ada.locator(".conditions summary").click()
     ada.get_by_label("Corpus").select_option(DATASET)
     rows = ada.get_by_role("region", name="All rows")
-    expect(rows).to_contain_text("ρ overall (people)")
-    expect(rows).to_contain_text("ρ overall (owl)")
+    expect(rows).to_contain_text("ρ Overall (people)")
+    expect(rows).to_contain_text("ρ Overall (owl)")
     assert serious(ada) == []
