@@ -267,7 +267,7 @@ def _approval_note(judge: Judge, written: Sequence[_Written], judged: Judged) ->
 def _of_tests(judges: Sequence[Judge], judged: Judged, reader: Any) -> dict[Judge, ApprovalNote]:
     """Notes of stored tests of judges for this use, where nobody recorded it: the newest test of each.
 
-    One that found a judge safe holds for what it tested; that one did not is told of every use.
+    One that found a judge safe holds for what it tested; one that did not is told of every use.
     """
     notes: dict[Judge, ApprovalNote] = {}
     tests = list(newest(APPROVALS, _is_of_all)) if judges else []

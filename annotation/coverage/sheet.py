@@ -247,15 +247,9 @@ def _bias(figures: Figures, view: View, links: RowLinks | None) -> Section:
     points = {"unit": Unit.SHARE, "is_signed": True}
     figure = {"unit": Unit.FIGURE, "is_signed": False}
     summarizer, correlation = Name("summarizer", "Summarizer"), Name("correlation", "Correlation")
+    about = "judge minus people, mean over summaries"
     cards = (
-        Card(
-            f"bias-{at}",
-            row.judge,
-            row.bias.over_summaries,
-            Unit.SHARE,
-            "judge minus people, mean over summaries",
-        )
-        for at, row in enumerate(rows, 1)
+        Card(f"bias-{at}", row.judge, row.bias.over_summaries, Unit.SHARE, about) for at, row in enumerate(rows, 1)
     )
     return _page(
         "bias",
