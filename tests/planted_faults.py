@@ -91,8 +91,8 @@ FAULTS = (
     ),
     Fault(
         "intervals over few clusters are too narrow",
-        "    return NormalDist().cdf(-t * math.sqrt(n_clusters / (n_clusters - 1)))",
-        "    return (1 - level) / 2",
+        "    return NormalDist().cdf(-t_quantile(n_clusters - 1) * math.sqrt(n_clusters / (n_clusters - 1)))",
+        "    return 0.025",
         "tests/scoring/test_intervals.py::test_the_fewer_the_clusters_the_further_out_the_percentiles",
     ),
     Fault(
