@@ -1,3 +1,6 @@
+// Write words where others stand; the same ones would make the page lay itself out anew.
+export function write(place, words) { if (place.textContent !== words) place.textContent = words; }
+
 // Put the focus where the keys of somebody at work belong, without a ring: it comes once they go about by keyboard.
 export function place(element) {
   element.dataset.placed = "";

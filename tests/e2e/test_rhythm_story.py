@@ -306,6 +306,7 @@ def test_what_an_item_costs(
         n = page.locator("[data-question]").count() if kind == "linking" else 1
         *first, last = (" ".join(COST[kind] * n)).split()
         press(page, " ".join(first))
+        page.wait_for_timeout(200)  # nobody is quicker; and no frame of the key before is still to come
         times.append(page.evaluate(NEXT_SHOWN, last))
         n_keys.append((len(first) + 1) / n)
         at_item(page, f"{number + 1} / {N_ITEMS}")

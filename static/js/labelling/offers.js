@@ -21,7 +21,7 @@ export function offerTour({ config, find, on, isNew }) {
     place.hidden = true;
     try { localStorage.setItem(key(kind), "1"); } catch { /* it is offered again */ }
   }
-  if (!isNew) remember(config.kind);
+  if (!isNew && !isSeen()) remember(config.kind);
   place.hidden = isSeen() || !mayOffer("tour");
   on(find("tour-later"), "click", () => remember("any"));
   on(document, "tour", ({ detail: { isOpen } }) => { if (!isOpen) remember(config.kind); });

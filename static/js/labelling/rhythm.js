@@ -1,4 +1,5 @@
 // The quiet line below the bar, and what the page suggests now and then: to go on by itself, and a break.
+import { write } from "../place.js";
 import { fetchPage } from "../talk.js";
 import { mayOffer, offerTour } from "./offers.js";
 
@@ -10,7 +11,7 @@ let newest = null, askedAt = 0, nLeft = null; // these outlive the item on the s
 // `isEarly()` tells that going on by itself is not to be offered yet, `isNew()` that somebody is new to this work.
 export function startRhythm(root, { config, find, text, on, signal, prefer, isEarly, isNew }) {
   const { urls, person } = config;
-  const draw = () => { const place = document.querySelector("[data-left]"); if (place && nLeft !== null) place.textContent = text("left", { n: nLeft }); };
+  const draw = () => { const place = document.querySelector("[data-left]"); if (place && nLeft !== null) write(place, text("left", { n: nLeft })); };
   function put() {
     const line = document.querySelector("[data-rhythm]");
     if (line && newest) line.replaceWith(newest.cloneNode(true));
@@ -80,7 +81,7 @@ function watchBreaks({ person, signal, isWanted }, due, rested) {
   const key = `at-work:${person}`;
   let isDue = false, notedAt = 0;
   const read = () => { try { return JSON.parse(localStorage.getItem(key)); } catch { return null; } };
-  const write = (since, last) => { try { localStorage.setItem(key, JSON.stringify([since, last])); } catch { /* no breaks are suggested */ } };
+  const keep = (since, last) => { try { localStorage.setItem(key, JSON.stringify([since, last])); } catch { /* no breaks are suggested */ } };
   function sign() {
     const now = Date.now();
     if (now - notedAt < NOTED_EVERY_MS) return;
@@ -91,10 +92,10 @@ function watchBreaks({ person, signal, isWanted }, due, rested) {
       if (isDue) rested();
       isDue = false;
     }
-    write(since, now);
+    keep(since, now);
     if (isDue || now - since < BREAK_AFTER_MS || !isWanted()) return;
     isDue = true;
-    due(() => { isDue = false; write(Date.now(), Date.now()); });
+    due(() => { isDue = false; keep(Date.now(), Date.now()); });
   }
   for (const type of SIGNS) document.addEventListener(type, sign, { signal, passive: true, capture: true });
   sign();

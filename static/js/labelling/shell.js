@@ -10,6 +10,7 @@ import { watchTime } from "./presence.js";
 import { startRhythm } from "./rhythm.js";
 import { Trail } from "./trail.js";
 import { startVoice } from "./voice.js";
+import { write } from "../place.js";
 import { timeOfDay } from "../talk.js";
 
 const KINDS = { login: "problem", refused: "problem", offline: "unsaved", still: "unsaved" };
@@ -55,7 +56,7 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
     wasComplete = isComplete;
     const done = nDoneBesides + isComplete;
     find("progress").value = done;
-    find("done-count").textContent = text("done", { n: done });
+    write(find("done-count"), text("done", { n: done }));
     rhythm.left(nOpenBesides + !isComplete);
   }
   function show(kind, values = {}) {

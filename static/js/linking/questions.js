@@ -1,6 +1,6 @@
 // The insights on the page: read and set their answers, and know which one is the current.
 import { explain } from "../labelling/explained.js";
-import { place, reveal } from "../place.js";
+import { place, reveal, write } from "../place.js";
 
 const COVERED = ["partial", "full"];
 
@@ -96,9 +96,8 @@ export class Questions {
       const line = Number(bullet.dataset.line);
       const users = links.filter(({ lines }) => lines.includes(line)).map(({ number }) => number);
       bullet.classList.toggle("is-linked", here.includes(line));
-      const place = bullet.querySelector("[data-used]"), used = users.length ? `← ${this.usedText.replace("{numbers}", users.join(", "))}` : "";
-      if (place.textContent !== used) place.textContent = used; // to write the same lays the page out anew
+      write(bullet.querySelector("[data-used]"), users.length ? `← ${this.usedText.replace("{numbers}", users.join(", "))}` : "");
     }
-    this.root.querySelector("[data-answered]").textContent = `${this.nAnswered} / ${this.all.length}`;
+    write(this.root.querySelector("[data-answered]"), `${this.nAnswered} / ${this.all.length}`);
   }
 }

@@ -136,7 +136,10 @@ run(function start(root) {
 
   const isPressed = watchPress(on);
   for (const question of questions.all) {
-    const come = () => { unlinked.choose(null); questions.choose(question, { focus: false }); };
+    const come = () => {
+      if (unlinked.current) unlinked.choose(null);
+      if (question !== questions.current) questions.choose(question, { focus: false });
+    };
     on(question.box, "focusin", () => { if (!isPressed()) come(); });
     on(question.box, "click", come);
     on(question.form, "submit", (event) => { event.preventDefault(); store(question); });

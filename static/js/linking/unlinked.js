@@ -42,8 +42,8 @@ export class Unlinked {
   draw() {
     if (!this.box) return;
     const shown = this.shown;
-    for (const row of this.rows) row.hidden = !shown.includes(row);
-    this.box.hidden = !shown.length;
+    for (const row of this.rows) if (row.hidden === shown.includes(row)) row.hidden = !row.hidden;
+    if (this.box.hidden === shown.length > 0) this.box.hidden = !shown.length;
     if (this.current?.hidden) this.choose(null);
   }
 }
