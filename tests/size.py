@@ -12,17 +12,17 @@ from pathlib import Path
 
 CORE = ("annotation", "benchmarks", "summhay_site")
 BOUNDS = {
-    "lines": 126_650,
-    "files": 640,
-    "lines of the core": 109_089,
-    "lines of extensions": 14_091,
-    "lines of the bench": 3_259,
-    "net lines": 79_470,
-    "modules with one importer": 83,
-    "modules under 80 lines": 47,
-    "dataclasses": 655,
+    "lines": 124_613,
+    "files": 606,
+    "lines of the core": 107_258,
+    "lines of extensions": 13_952,
+    "lines of the bench": 3_192,
+    "net lines": 78_484,
+    "modules with one importer": 72,
+    "modules under 80 lines": 29,
+    "dataclasses": 644,
     "modules outside kinds that name one": 0,
-    "lines of tests": 78_950,
+    "lines of tests": 75_937,
 }
 EXEMPT = re.compile(
     r"/(migrations|management/commands)/|(__init__|apps|urls|admin|kind|tasks)\.py$|^bench/|^[^/]+$"
