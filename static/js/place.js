@@ -15,9 +15,9 @@ export function place(element) {
 // Bring an element into view within the pane that it scrolls in; the page itself stays where it is.
 export function reveal(element) {
   const pane = element.closest("[data-asking]"), onward = pane.querySelector("[data-onward]");
-  const box = element.getBoundingClientRect(), room = pane.getBoundingClientRect(), margin = 12;
-  const floor = onward?.offsetHeight ? Math.min(room.bottom, onward.getBoundingClientRect().top) : room.bottom; // it may stick there
-  const down = box.bottom - (floor - margin), up = box.top - room.top - margin;
+  const box = element.getBoundingClientRect(), room = pane.getBoundingClientRect(), margin = 20; // the way on has a rim
+  const below = onward ? Math.max(onward.offsetHeight, onward.parentElement.offsetHeight) : 0; // either may stick there
+  const down = box.bottom - (room.bottom - below - margin), up = box.top - room.top - margin;
   if (pane.scrollHeight <= pane.clientHeight) element.scrollIntoView({ block: "nearest" });
   else if (up < 0) pane.scrollTop += up;
   else if (down > 0) pane.scrollTop += Math.min(down, up);
