@@ -15,7 +15,7 @@ from tests.annotation.test_validation import make_judged
 from tests.e2e.scene import known, person
 
 N_ITEMS = 12
-PEOPLE = ("orla", "paul", "quinn", "rosa", "theo", "uma", "xenia", "zora")
+PEOPLE = ("orla", "paul", "quinn", "rosa", "theo", "uma", "veit", "xenia", "zora")
 PARAGRAPHS = [f"Paragraph {n} tells of the weather in the harbour, and of nothing else." for n in range(90)]
 GOLDS = (((1, 2, 3), (2, 3, 4), (3, 5)), ((1, 4), (5, 6), (2, 6)))
 """As many insights whichever summary comes first."""

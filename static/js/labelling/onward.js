@@ -43,6 +43,7 @@ export class Onward {
     const made = new DOMParser().parseFromString(fetched.html, "text/html"), here = filesOf(document);
     // What needs a file that is not here, as after an update of the site, is opened as the browser does.
     const root = filesOf(made).every((file) => here.includes(file)) ? made.querySelector(this.selector) : null;
+    if (root) document.adoptNode(root);
     const page = { root, title: made.title, fetchedAt, url: fetched.url.replace(/#.*$/, "") + new URL(url, location).hash };
     if (!this.old.delete(url) && root && this.wanted.includes(url)) this.held.set(url, page);
     return page;

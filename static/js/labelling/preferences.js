@@ -2,11 +2,10 @@
 // was fetched before says, and goes to the server as soon as it can be reached.
 import { request } from "../talk.js";
 
-const changed = {}; // since the page was loaded
-
-export function preferencesOf({ person, urls, ...config }, on) {
-  const key = `prefer:${person}`;
-  const named = (name) => name === "goes_on" ? `goes_on-${config.kind}` : name; // of this kind of work alone
+// `config` is that of the item on the screen.
+export function preferencesOf({ person, urls, kind }) {
+  const key = `prefer:${person}`, changed = {}; // since the page was loaded
+  const named = (name) => name === "goes_on" ? `goes_on-${kind}` : name; // of this kind of work alone
   function unsent(values) {
     try {
       if (!values) return JSON.parse(localStorage.getItem(key)) ?? {};
@@ -15,7 +14,7 @@ export function preferencesOf({ person, urls, ...config }, on) {
     return values ?? {};
   }
   // What this browser alone knew, before preferences were the person's, is taken along once.
-  for (const [name, old, value] of [["goes_on", `labels:auto:${person}`, true], ["has_keys", `${config.kind}:keys-off`, false]]) {
+  for (const [name, old, value] of [["goes_on", `labels:auto:${person}`, true], ["has_keys", `${kind}:keys-off`, false]]) {
     try {
       if (!urls.prefer || localStorage.getItem(old) === null) continue;
       unsent({ ...unsent(), [named(name)]: value });
@@ -23,7 +22,6 @@ export function preferencesOf({ person, urls, ...config }, on) {
     } catch { /* nothing is kept here */ }
   }
   Object.assign(changed, unsent()); // this page was made before the server knew them
-  const get = (name) => changed[named(name)] ?? config[name];
   async function send() {
     const values = unsent(), names = Object.keys(values);
     if (!names.length || !urls.prefer) return false;
@@ -40,7 +38,7 @@ export function preferencesOf({ person, urls, ...config }, on) {
     if (urls.prefer) unsent({ ...unsent(), [named(name)]: value });
     return send();
   }
-  on(window, "online", send);
+  addEventListener("online", send);
   send();
-  return { get, set };
+  return { config: {}, get(name) { return changed[named(name)] ?? this.config[name]; }, set };
 }

@@ -14,8 +14,9 @@ import { write } from "../place.js";
 import { timeOfDay } from "../talk.js";
 
 const KINDS = { login: "problem", refused: "problem", offline: "unsaved", still: "unsaved" };
-let startTask = null, outbox = null, onward = null; // these outlive the item on the screen
+let startTask = null, outbox = null, onward = null, prefer = null; // these outlive the item on the screen
 const trail = new Trail();
+let shown = null; // what is told of the item on the screen
 let arrival = null; // what the page before hands to the one that takes its place
 
 // Start the task on the page by `start(root)`, which later also starts those that take its place.
@@ -23,6 +24,7 @@ export function run(start) {
   const root = document.querySelector("[data-label-task]"), config = JSON.parse(root.dataset.config);
   startTask = start;
   outbox = new Outbox(config);
+  prefer = preferencesOf(config);
   const isWaiting = (url) => outbox.acts.some((act) => url.includes(taskOf(act)));
   onward = new Onward(`[data-label-task="${config.kind}"]`, (url) => !isWaiting(url) || outbox.settled());
   start(root);
@@ -44,6 +46,7 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
   const { text, announce, say, refuse, hush } = startVoice(root, signal);
   const fetchedAt = arrival?.fetchedAt ?? 0;
   root.classList.add("has-scripts");
+  prefer.config = shown = config;
 
   let nDoneBesides = config.n_done_besides, nOpenBesides = config.n_open_besides, wasComplete = false;
   function recount() {
@@ -63,7 +66,7 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
     if (!config.is_open && ["idle", "saved"].includes(kind)) return;
     const place = find("save-state");
     place.dataset.kind = KINDS[kind] ?? kind;
-    place.textContent = text(kind, { time: timeOfDay(config.time_zone, outbox.storedAt ?? undefined), ...values });
+    place.textContent = text(kind, { get time() { return timeOfDay(config.time_zone, outbox.storedAt ?? undefined); }, ...values });
     if (kind === "login") place.append(" ", Object.assign(document.createElement("a"), { href: urls.login, target: "_blank", rel: "noopener", textContent: text("login-link") }));
     // Where the bar has room for a sign only, what is wrong is said in the sheet.
     const said = find("said");
@@ -82,20 +85,26 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
     dropped: (key) => { dropped.push(key || text("a-click")); say(droppedNote()); },
     stay: () => { trip += 1; if (isLoading) window.stop(); gate.open(); say(text("stayed")); },
   });
-  if (arrival) gate.openOncePainted();
+  const address = new URL(arrival?.url ?? location.href); // which the browser learns once the item is painted
+  if (arrival) gate.openOncePainted().then(enter(arrival));
   const noteHere = arrival ? arrival.note : noteLeft(study);
   arrival = null;
   if (noteHere) setTimeout(() => say(noteHere), 50); // after the live region is there
 
   function swap(page, note) {
     life.abort();
-    arrival = { note, fetchedAt: page.fetchedAt };
-    history[page.url === location.href ? "replaceState" : "pushState"](null, "", page.url);
-    document.title = page.title;
+    arrival = { ...page, note };
     page.root.dataset.arrives = "";
-    root.replaceWith(document.adoptNode(page.root));
+    root.replaceWith(page.root);
     scrollTo(0, 0);
     startTask(page.root);
+  }
+  function enter({ url, title }) {
+    return () => {
+      if (signal.aborted) return;
+      history[url === location.href ? "replaceState" : "pushState"](null, "", url);
+      document.title = title;
+    };
   }
   // Leave for an address, or for what `where` comes to. A page that is here already takes this one's place at once,
   // while answers are still on their way; any other is fetched once they are stored. Escape stays here. A comment that
@@ -218,8 +227,7 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
   // Send something about the task that is on the screen, not the one that this script was started for: the server
   // compares them.
   function send(url, fields, more = {}) {
-    const { task } = JSON.parse(document.querySelector("[data-config]").dataset.config);
-    outbox.add(url, [["task", task], ...fields], { ...more, page: location.pathname, number: config.number });
+    outbox.add(url, [["task", shown.task], ...fields], { ...more, page: location.pathname, number: config.number });
   }
   function save(fields) {
     if (!config.is_open) return;
@@ -229,8 +237,7 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
   }
   if (find("undo-form")) on(find("undo-form"), "submit", (event) => { event.preventDefault(); undo(); });
 
-  const prefer = preferencesOf(config, on);
-  const shell = { config, signal, find, text, announce, say, refuse, on, outbox, save, send, progress, leave: goOn, usual, prefer };
+  const shell = { config, address, signal, find, text, announce, say, refuse, on, outbox, save, send, progress, leave: goOn, usual, prefer };
   const rhythm = startRhythm(root, { ...shell, isEarly: () => nDoneBesides < config.offer_after, isNew: () => nDoneBesides < config.new_until });
   const aside = startAside(root, { ...shell, leaveBy: leave, skipped: () => trail.settle(config.task, "skipped") });
   const presence = watchTime({ ...shell, show });

@@ -5,11 +5,10 @@ const LASTS_MS = 7000;
 
 export function startVoice(root, signal) {
   const find = (name) => root.querySelector(`[data-${name}]`);
-  const sentences = Object.fromEntries([...root.querySelectorAll("[data-text]")].map((each) => [each.dataset.text, each.textContent.trim()]));
   let timer;
   signal.addEventListener("abort", () => clearTimeout(timer));
 
-  const text = (name, values = {}) => sentences[name].replace(/\{(\w+)\}/g, (_, key) => values[key]);
+  const text = (name, values = {}) => root.querySelector(`[data-text="${name}"]`).textContent.trim().replace(/\{(\w+)\}/g, (_, key) => values[key]);
   const announce = (message) => { find("announce").textContent = message; };
   function hush(what = ".reason") {
     clearTimeout(timer);

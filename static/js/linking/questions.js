@@ -77,9 +77,8 @@ export class Questions {
     if (!question) return;
     this.current = question;
     for (const { box } of this.all) box.classList.toggle("is-current", box === question.box);
-    if (focus) place(question.box);
-    if (focus) reveal(question.box);
-    this.draw();
+    this.draw(); // before the focus, which lays the page out
+    if (focus) { place(question.box); reveal(question.box); }
   }
 
   get isComplete() { return !this.unanswered; }

@@ -11,7 +11,7 @@ const LEVELS = { 1: "none", 2: "partial", 3: "full" };
 run(function start(root) {
   const questions = new Questions(root), unlinked = new Unlinked(root, questions);
   const shell = startShell(root, { answered, keys, next, onClick, retry });
-  const { config, text, on, outbox, save, say, refuse, leave } = shell;
+  const { config, address, text, on, outbox, save, say, refuse, leave } = shell;
 
   function draw() {
     questions.draw();
@@ -155,8 +155,8 @@ run(function start(root) {
   if (unlinked.box) on(unlinked.box, "submit", (event) => { event.preventDefault(); save(unlinked.fields()); });
   for (const bullet of questions.bullets) on(bullet, "click", () => { if (!String(getSelection())) pick(Number(bullet.dataset.line)); });
 
-  const named = location.hash.startsWith("#q-") && questions.of(location.hash.slice(3));
-  questions.choose(named || questions.unanswered || questions.all[0]);
+  const named = address.hash.startsWith("#q-") && questions.of(address.hash.slice(3));
   draw();
+  questions.choose(named || questions.unanswered || questions.all[0]);
   for (const question of questions.all) if (hasEarlyChoice(question.form) && question.coverage) store(question);
 });

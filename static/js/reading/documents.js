@@ -3,7 +3,7 @@ import { place } from "../place.js";
 import { aimIn, rememberPlaces } from "./places.js";
 import { reveal, showHits, startSearch } from "./search.js";
 
-export function startDocuments(root, { find, text, announce, say, on, signal }) {
+export function startDocuments(root, { address, find, text, announce, say, on, signal }) {
   const view = root.querySelector(".documents");
   const docs = [...view.querySelectorAll(".doc")], marks = [...view.querySelectorAll("[data-span]")];
   const tabs = new Map([...root.querySelectorAll("[data-jump]")].map((tab) => [tab.dataset.jump, tab]));
@@ -28,7 +28,7 @@ export function startDocuments(root, { find, text, announce, say, on, signal }) 
   for (const doc of docs) observer.observe(doc);
   signal.addEventListener("abort", () => observer.disconnect());
 
-  const places = rememberPlaces({ key: location.pathname, view, docs, current: () => current, signal });
+  const places = rememberPlaces({ key: address.pathname, view, docs, current: () => current, signal });
   const attend = (doc) => { aim.set(doc); setCurrent(doc); };
   const jump = (doc) => {
     if (!doc) return;
