@@ -48,7 +48,7 @@ from benchmarks.web.permissions import public, requires
 
 BOARD = "annotation:leaderboard"
 LONGEST = 2000
-PARTS = "{% load sheets %}{% sheet_parts parts %}"
+PARTS = "{% sheet_parts parts %}"
 
 
 ON_CARD = ("shows_card", "shows_pay")

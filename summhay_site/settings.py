@@ -103,6 +103,20 @@ TEMPLATES = [
                 "django.contrib.messages.context_processors.messages",
                 "summhay_site.serving.middleware.site",
             ],
+            # In every template, so that none loads them
+            "builtins": [
+                "django.templatetags.i18n",
+                "django.templatetags.l10n",
+                "django.templatetags.static",
+                "django.templatetags.tz",
+                "template_partials.templatetags.partials",
+                "benchmarks.templatetags.charts",
+                "benchmarks.templatetags.extensions",
+                "benchmarks.templatetags.lists",
+                "benchmarks.templatetags.sheets",
+                "benchmarks.templatetags.stats",
+                "annotation.templatetags.work",
+            ],
         },
     }
 ]

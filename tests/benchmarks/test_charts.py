@@ -201,7 +201,7 @@ def test_a_drawing_goes_stale_with_all_that_is_drawn_and_with_what_draws(monkeyp
 def test_a_page_of_many_charts_asks_once(rf: RequestFactory, django_assert_num_queries) -> None:
     charts = [dots([Point(series="ash", value=0.5)]).renamed(f"c{at}") for at in range(5)]
     sheet = Sheet((Section("all", "All", tuple(Drawing(chart) for chart in charts)),))
-    template, context = "{% load sheets %}{% sheet_parts sheet.parts %}", {"sheet": sheet, "request": rf.get("/")}
+    template, context = "{% sheet_parts sheet.parts %}", {"sheet": sheet, "request": rf.get("/")}
     first = _rendered(template, context)
     with django_assert_num_queries(1):
         assert _rendered(template, context) == first
@@ -250,7 +250,7 @@ def test_each_format_is_a_file(ending: str, rf: RequestFactory) -> None:
 @pytest.mark.django_db
 def test_a_page_shows_drawing_downloads_and_table(rf: RequestFactory) -> None:
     found = dots([Point(series="</script><b>", value=0.51234)])
-    template = "{% load charts %}{% chart one '/files/' %}"
+    template = "{% chart one '/files/' %}"
     request = rf.get("/?a=1")
     shown = _rendered(template, {"one": found, "request": request})
     assert 'href="/files/c.vl.json?a=1"' in shown
@@ -260,24 +260,22 @@ def test_a_page_shows_drawing_downloads_and_table(rf: RequestFactory) -> None:
     assert " style=" not in shown
     spec = re.search(r'<script type="application/json">(.*?)</script>', shown, re.DOTALL)
     assert json.loads(spec[1]) == json.loads(json.dumps(spec_of(found)))
-    assert "<details" not in _rendered(
-        "{% load charts %}{% chart one has_table=False %}", {"one": found, "request": request}
-    )
+    assert "<details" not in _rendered("{% chart one has_table=False %}", {"one": found, "request": request})
 
 
 @pytest.mark.django_db
 def test_what_clicks_lead_to_is_reached_by_keyboard_in_a_table(rf: RequestFactory) -> None:
     found = dots([Point(series="<b>", value=0.5, url="/rows/?a=1&b=2"), Point(series="still", value=0.25)])
     context = {"one": found, "request": rf.get("/")}
-    own = _rendered("{% load charts %}{% chart one %}", context)
+    own = _rendered("{% chart one %}", context)
     assert '<td><a href="/rows/?a=1&amp;b=2">&lt;b&gt;</a></td>' in own
     assert "<td>still</td>" in own
     assert "the links in its table do" in own
-    beside = _rendered("{% load charts %}{% chart one table='rows' %}", context)
+    beside = _rendered("{% chart one table='rows' %}", context)
     assert '<a href="#rows">the table</a>' in beside
     assert "<details" not in beside
     plain = dots([Point(series="still", value=0.25)])
-    assert "keyboard" not in _rendered("{% load charts %}{% chart one %}", {**context, "one": plain})
+    assert "keyboard" not in _rendered("{% chart one %}", {**context, "one": plain})
 
 
 @pytest.mark.django_db
@@ -285,7 +283,7 @@ def test_the_table_of_a_chart_of_many_figures_shows_the_first_and_says_that_the_
     rf: RequestFactory,
 ) -> None:
     many = dots([Point(series=f"s{at}", value=at / 150) for at in range(150)])
-    shown = flat(_rendered("{% load charts %}{% chart one '/files/' %}", {"one": many, "request": rf.get("/")}))
+    shown = flat(_rendered("{% chart one '/files/' %}", {"one": many, "request": rf.get("/")}))
     assert "<td>s99</td>" in shown
     assert "<td>s100</td>" not in shown
     assert "The first 100 of 150 figures; the file has all." in shown

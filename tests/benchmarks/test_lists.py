@@ -60,7 +60,7 @@ def test_an_order_that_does_not_exist_changes_no_row() -> None:
 
 
 def drawn(table: MemoryTable, query: str) -> str:
-    source = "{% load lists %}{% list_filters t.form t.rows|length t.n_all %}"
+    source = "{% list_filters t.form t.rows|length t.n_all %}"
     source += '{% include "site/_list_head.html" with table=t columns=t.columns %}'
     request = RequestFactory().get(f"/?{query}")
     return " ".join(Template(source).render(Context({"t": table, "request": request})).split())

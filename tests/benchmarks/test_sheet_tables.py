@@ -42,7 +42,7 @@ TABLE = Table(
 
 def drawn(sheet: Sheet, query: str = "") -> str:
     request = RequestFactory().get(f"/?{query}")
-    template = Template("{% load sheets %}{% sheet_parts sheet.parts %}")
+    template = Template("{% sheet_parts sheet.parts %}")
     return flat(template.render(Context({"sheet": sheet, "request": request})))
 
 
@@ -184,9 +184,7 @@ class _Form(forms.Form):
 
 def test_a_form_keeps_what_an_address_says_beside_it() -> None:
     request = RequestFactory().get("/", {"judge": "owl", "rows-sort": ["-n", '">']})
-    shown = Template("{% load lists %}{% kept_fields form %}").render(
-        Context({"request": request, "form": _Form()})
-    )
+    shown = Template("{% kept_fields form %}").render(Context({"request": request, "form": _Form()}))
     assert "judge" not in shown
     assert '<input type="hidden" name="rows-sort" value="-n">' in shown
     assert "&quot;&gt;" in shown
