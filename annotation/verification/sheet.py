@@ -329,7 +329,7 @@ def _groups(rows: Sequence[GroupRow], key: str, title: str) -> Table:
 
 def _persons(persons: Sequence[PersonRow], key: str) -> Table:
     labels = [label for label, _n, _share in persons[0].shares] if persons else []
-    fast = f"fast means under {FAST_S} s, which is a reason to look, not proof."
+    fast = f"fast means under {FAST_S:g} s, which is a reason to look, not proof."
     return Table(
         key,
         "Answers and speed of each annotator",
