@@ -147,7 +147,7 @@ FAULTS = (
         "an undo takes back what was taken back already",
         "    return rows.filter(undoes=None, undone_by=None)",
         "    return rows.filter(undoes=None)",
-        "tests/annotation/test_linking.py::test_undo_walks_back_through_the_choices_by_rows",
+        "tests/annotation/test_label_acts.py::test_undo_walks_back_through_the_answers_of_all_items_in_order_of_time",
     ),
     Fault(
         "tasks are dealt to whoever has most",

@@ -91,7 +91,7 @@ class Decisions(Generic[Row]):
             DecisionRefused: somebody else decided after `seen`.
         """
         history = self._locked(study, item)
-        said = {**answer, "note": note.strip()[:MAX_NOTE], "made_by": by if getattr(by, "pk", None) else None}
+        said = {**answer, "note": note.strip()[:MAX_NOTE], "made_by": by}
         is_same = Q(is_current=True) if seen is None else Q(is_current=True) | Q(pk__gt=seen)
         if (same := history.filter(is_same, **said).last()) is not None:
             return same

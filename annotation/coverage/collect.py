@@ -117,14 +117,6 @@ def coverage_table(
     return replace(table, gold_codes=codes, gold_links=links)
 
 
-def are_random(labels: QuerySet[CoverageLabel], study: Study | None = None) -> bool:
-    """Whether the labelled summaries are a random draw in each of the studies."""
-    if study is not None:
-        return study.labels_are_random
-    studies = Study.objects.filter(pk__in=labels.order_by().values("study"))
-    return not studies.filter(labels_are_random=False).exists()
-
-
 def external_table(study: Study, *, task: str = "") -> LabelTable:
     """External labels beside what judges said elsewhere, with the study's categories in their order."""
     rows = ExternalLabel.objects.filter(study=study, task=task).order_by("pk")
@@ -159,7 +151,7 @@ def _current() -> Any:
 
 def _summaries(labelled: Any) -> dict[int, tuple[int, SummaryInfo]]:
     """{summary pk: (position, what is known of it)}."""
-    rows = (
+    rows: Any = (
         Summary.objects.filter(pk__in=labelled)
         .order_by("haystack__key", "subtopic__key", "system__key", "text_sha256", "pk")
         .values_list(
@@ -175,39 +167,27 @@ def _summaries(labelled: Any) -> dict[int, tuple[int, SummaryInfo]]:
             "system__retriever",
             "text",
             "text_sha256",
+            named=True,
         )
     )
-    result = {}
-    for position, (
-        pk,
-        uid,
-        haystack_pk,
-        title,
-        key,
-        source,
-        domain,
-        subtopic,
-        summarizer,
-        retriever,
-        text,
-        digest,
-    ) in enumerate(rows):
-        result[pk] = (
+    return {
+        row.pk: (
             position,
             SummaryInfo(
-                pk=pk,
-                uid=str(uid),
-                haystack_pk=haystack_pk,
-                haystack=title,
-                domain=domain,
-                subtopic=subtopic,
-                summarizer=summarizer,
-                retriever=retriever or FULL_CONTEXT,
-                **_length(digest, text)._asdict(),
-                haystack_keys=names_of_haystack(key, source),
+                pk=row.pk,
+                uid=str(row.uid),
+                haystack_pk=row.haystack_id,
+                haystack=row.haystack__title,
+                domain=row.haystack__domain,
+                subtopic=row.subtopic__name,
+                summarizer=row.system__summarizer,
+                retriever=row.system__retriever or FULL_CONTEXT,
+                **_length(row.text_sha256, row.text)._asdict(),
+                haystack_keys=names_of_haystack(row.haystack__key, row.haystack__metadata__source_name),
             ),
         )
-    return result
+        for position, row in enumerate(rows)
+    }
 
 
 def _length(digest: str, text: str) -> Length:
@@ -352,22 +332,20 @@ class Source:
 
     @property
     def is_random(self) -> bool:
-        """Whether the labelled summaries are a random draw."""
-        return not self.is_external and are_random(self.labels, self.study)
+        """Whether the labelled summaries are a random draw, in each of the studies."""
+        if self.study is not None:
+            return self.study.labels_are_random and not self.is_external
+        studies = Study.objects.filter(pk__in=self.labels.order_by().values("study"))
+        return not studies.filter(labels_are_random=False).exists()
 
     def table(self) -> LabelTable:
-        if self.study is not None and self.is_external:
-            if not self.study.categories:
-                raise CannotCompute("There are no labels yet.")
-            tasks = self.tasks
-            task = self.task if self.task in tasks else next(iter(tasks), "")
-            return external_table(self.study, task=task)
-        return coverage_table(self.labels, study=self.study)
-
-    @property
-    def tasks(self) -> list[str]:
-        """The tasks of labels made elsewhere. One query."""
-        return external_tasks(self.study) if self.study is not None and self.is_external else []
+        if self.study is None or not self.is_external:
+            return coverage_table(self.labels, study=self.study)
+        if not self.study.categories:
+            raise CannotCompute("There are no labels yet.")
+        tasks = external_tasks(self.study)
+        task = self.task if self.task in tasks else next(iter(tasks), "")
+        return external_table(self.study, task=task)
 
     def facts(self) -> object:
         """Facts that change whenever the labels do."""

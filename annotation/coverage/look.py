@@ -79,21 +79,6 @@ class View:
         )
 
 
-FIELDS = (
-    "haystack",
-    "domain",
-    "retriever",
-    "summarizer",
-    "guideline",
-    "reference",
-    "clusters",
-    "score",
-    "judge",
-    "measure",
-    "shown",
-)
-
-
 LONGEST = 300
 """No name that is filtered by is longer; what else an address holds is no name."""
 

@@ -116,12 +116,8 @@ class RowFilter:
     judge: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class RowPosition:
-    """Where a row is in the table, and how far people disagree on it: 1 − P_i, None under two labels."""
-
-    index: int
-    dispute: float | None
+RowPosition = tuple[int, float | None]
+"""Where a row is in the table, and how far people disagree on it: 1 − P_i, None under two labels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,15 +136,15 @@ class Answer:
 class RowView:
     """One row with all its texts and what was decided, if anything; an external item has a name only."""
 
-    item: str
-    insight: str
-    insight_uid: str
-    summary_uid: str
-    has_page: bool
-    system: str
-    subtopic: str
     dispute: float | None
     answers: tuple[Answer, ...]
+    item: str = ""
+    insight: str = ""
+    insight_uid: str = ""
+    summary_uid: str = ""
+    has_page: bool = False
+    system: str = ""
+    subtopic: str = ""
     decided: str = ""
 
 
@@ -177,12 +173,11 @@ def positions(table: LabelTable, chosen: RowFilter) -> list[RowPosition]:
         strength = np.nan_to_num(widest)
         if not chosen.human:
             kept &= np.nan_to_num(disputes) > 0
-    order = np.lexsort((np.arange(len(codes)), -strength, -np.nan_to_num(disputes)))
-    if judge is not None:
-        order = np.lexsort((np.arange(len(codes)), -np.nan_to_num(disputes), -strength))
+    by_strength, by_dispute = -strength, -np.nan_to_num(disputes)
+    order = np.lexsort((by_strength, by_dispute) if judge is None else (by_dispute, by_strength))
     shown = order[kept[order]]
     return [
-        RowPosition(index, None if dispute != dispute else dispute)  # NaN is not equal to itself
+        (index, None if dispute != dispute else dispute)  # NaN is not equal to itself
         for index, dispute in zip(shown.tolist(), disputes[shown].tolist(), strict=True)
     ]
 
@@ -190,28 +185,25 @@ def positions(table: LabelTable, chosen: RowFilter) -> list[RowPosition]:
 def views(table: LabelTable, chosen: Sequence[RowPosition]) -> list[RowView]:
     """The texts of some rows; at most three queries for rows of this site, none for external items."""
     if table.items:
-        return [_external(table, position) for position in chosen]
-    summary_pks = {table.summaries[table.summary_of[position.index]].pk for position in chosen}
-    texts = Summary.objects.filter(pk__in=summary_pks).only("pk", "text", "origin").in_bulk()
-    insights = Insight.objects.in_bulk({int(table.insights[position.index]) for position in chosen})
-    infos = [table.summaries[table.summary_of[position.index]] for position in chosen]
+        return [RowView(dispute, _answers(table, at, []), item=table.items[at]) for at, dispute in chosen]
+    infos = [table.summaries[table.summary_of[at]] for at, _dispute in chosen]
+    texts = Summary.objects.only("pk", "text", "origin").in_bulk({info.pk for info in infos})
+    insights = Insight.objects.in_bulk({int(table.insights[at]) for at, _dispute in chosen})
     words = names_of({info.retriever for info in infos} - {FULL_CONTEXT}) | {FULL_CONTEXT: "all documents"}
     shown = []
-    for position in chosen:
-        info = table.summaries[table.summary_of[position.index]]
-        insight = insights[int(table.insights[position.index])]
+    for (at, dispute), info in zip(chosen, infos, strict=True):
+        insight = insights[int(table.insights[at])]
         shown.append(
             RowView(
-                item="",
                 insight=insight.text,
                 insight_uid=str(insight.uid),
                 summary_uid=info.uid,
                 has_page=texts[info.pk].has_page,
                 system=f"{info.summarizer} · {words[info.retriever]}",
                 subtopic=info.subtopic,
-                dispute=position.dispute,
-                answers=_answers(table, position.index, texts[info.pk].lines),
-                decided=_decided(table, position.index),
+                dispute=dispute,
+                answers=_answers(table, at, texts[info.pk].lines),
+                decided=_decided(table, at),
             )
         )
     return shown
@@ -220,11 +212,6 @@ def views(table: LabelTable, chosen: Sequence[RowPosition]) -> list[RowView]:
 def _decided(table: LabelTable, index: int) -> str:
     code = -1 if table.gold_codes is None else int(table.gold_codes[index])
     return table.categories[code] if code >= 0 else ""
-
-
-def _external(table: LabelTable, position: RowPosition) -> RowView:
-    answers = _answers(table, position.index, [])
-    return RowView(table.items[position.index], "", "", "", False, "", "", position.dispute, answers)
 
 
 def _answers(table: LabelTable, index: int, lines: Sequence[str]) -> tuple[Answer, ...]:

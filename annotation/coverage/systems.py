@@ -140,7 +140,6 @@ class JudgedPairs:
 
 
 def pairs_of(table: LabelTable, judge: int, reference: str) -> JudgedPairs:
-    """Coverage of each summary by people and by one judge."""
     pairs, _infos = summary_pairs(table, human_worth(table, reference), table.worth_of_judge(judge))
     return JudgedPairs(table.judges[judge].name, judge, tuple(pairs))
 

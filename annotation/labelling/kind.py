@@ -77,7 +77,6 @@ class LabelWork(TaskPage, Work):
 
     @property
     def all_tabs(self) -> tuple[Tab, ...]:
-        """The page of its tasks beside the others, and that of its results, if it names no other."""
         tabs = (TASKS, *super().all_tabs)
         has_page = self.results is None or any(tab.part == RESULTS.part for tab in tabs)
         more = (*(() if has_page else (RESULTS,)), *(() if self.results is None else (plan_sheet.TAB,)))
@@ -147,7 +146,6 @@ class LabelWork(TaskPage, Work):
         return replace(self.assign(study=study, by=by, now=now, rebalance=rebalance), n_set_aside=aside)
 
     def assign(self, *, study: Study, by: Any, now: datetime, rebalance: bool = False) -> Dealt:
-        """Give items their missing annotators."""
         narrows_first = getattr(plan_of(study), "narrows_first", False)
         return tasks.deal(
             study=study, by=by, now=now, rebalance=rebalance, narrows_first=narrows_first, **self.dealing(study)
@@ -158,7 +156,6 @@ class LabelWork(TaskPage, Work):
         self.deal(study=study, by=None, now=now, rebalance=max_tasks is None)
 
     def room(self, *, study: Study, n: int, max_tasks: int | None) -> int:
-        """As `deal` would give them."""
         return tasks.room(study=study, n=n, max_tasks=max_tasks, **self.dealing(study))
 
     def gaps(self, study: Study) -> LabelGaps:
@@ -186,7 +183,6 @@ class LabelWork(TaskPage, Work):
         return [row | {"trial": progress[row["member"].annotator_id]} for row in rows]
 
     def opening_problems(self, study: Study) -> list[str]:
-        """Items, people and tasks are needed."""
         problems = []
         if not study.label_items.exists():
             problems.append("Choose what is to be labelled.")
@@ -201,7 +197,6 @@ class LabelWork(TaskPage, Work):
         return problems
 
     def deletion_problems(self, study: Study) -> list[str]:
-        """Somebody has labelled in it, or was at work on a task."""
         if n := self.answers.model.objects.filter(study=study).count():
             are = in_figures(n, "label is", "labels are")
             return [f"{are} in it. What people labelled cannot be deleted; archive the study instead."]
@@ -298,7 +293,6 @@ class LabelWork(TaskPage, Work):
         return shown_in(request, self, context, self.pane(context))
 
     def preview_act(self, request: HttpRequest, place: PreviewPlace, name: str) -> tuple[dict[str, Any], int]:
-        """The reply that the page would get, had it stored something."""
         if name not in ACTS or request.method != "POST":
             raise Http404
         task, data = _previewed(place), request.POST

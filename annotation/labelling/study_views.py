@@ -59,8 +59,6 @@ REMARKS: dict[str, Callable[[Any], Any]] = {
 
 
 class TaskFilter(FilterSet):  # type: ignore[misc]
-    """Tasks by person, state and remark."""
-
     q = Search("In remarks", "comment", "skip_reason")
     annotator = ModelChoiceFilter(
         label="Annotator",
@@ -146,7 +144,6 @@ def remark_reply(request: HtmxHttpRequest, uid: UUID, task: UUID) -> HttpRespons
 @requires("annotation.change_study")
 @require_POST
 def allow_try(request: HttpRequest, uid: uuid.UUID, annotator: uuid.UUID) -> HttpResponse:
-    """Let somebody who is out of tries have another one."""
     member = member_of(study_of(request, uid), annotator)
     if trials.allow_another(member=member, by=request.user, now=timezone.now()):
         messages.success(request, f"{member.annotator.label} can try once more.")

@@ -270,11 +270,6 @@ class OfSummaries(LabelWork):
         return Remark(task, summary.subtopic.name, url, note=f"· {summary.system}")
 
     def create(self, *, form: Any, by: Any, now: datetime, **more: Any) -> Study:
-        """Make a study of the summaries that its form chooses.
-
-        Raises:
-            NotPossible: the form chooses none.
-        """
         chosen = form.chosen(seed=form.chosen_seed)
         if not chosen:
             raise NotPossible("There is no summary of that kind in these haystacks.")

@@ -150,12 +150,10 @@ class Position:
 
     @property
     def n_before(self) -> int:
-        """How many tasks come before those near."""
         return self.near[0].number - 1
 
     @property
     def n_after(self) -> int:
-        """How many tasks come after those near."""
         return self.n - self.near[-1].number
 
     @property
@@ -252,7 +250,6 @@ class TaskPage:
         return (*COMMON, *self.keys)
 
     def own_keys(self, preferences: Preferences) -> dict[str, str]:
-        """The keys of a person that differ from the usual ones, by name."""
         return own_keys(self.all_keys, preferences.keys.get(self.value, {}))
 
     def question_of(self, row: Any) -> QuestionText:

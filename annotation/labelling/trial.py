@@ -16,7 +16,6 @@ from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Generic, NamedTuple, TypeVar
-from uuid import NAMESPACE_URL, UUID, uuid5
 
 from django.db import transaction
 from django.utils.translation import get_language
@@ -49,6 +48,11 @@ LONGEST_BODY = 200_000
 MOST_SETS = 10
 
 
+def some(of: Any, words: str) -> Any:
+    """A list of a few of such parts."""
+    return Annotated[list[of], Field(min_length=1, max_length=MOST), Expected(f"1 to {MOST} {words}")]
+
+
 class OwnDocument(Part):
     """A document beside the examples of a set."""
 
@@ -57,7 +61,7 @@ class OwnDocument(Part):
     text: Text
 
 
-Documents = Annotated[list[OwnDocument], Field(min_length=1, max_length=MOST), Expected(f"1 to {MOST} documents")]
+Documents = some(OwnDocument, "documents")
 
 
 class OwnItem(Part):
@@ -73,7 +77,7 @@ class OwnItem(Part):
 
 class OwnSet(Part):
     EXPECTED = "a set of examples"
-    item: Annotated[Sequence[Any], Field(min_length=1, max_length=MOST), Expected(f"1 to {MOST} examples")]
+    item: some(Any, "examples")  # type: ignore[valid-type]
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +92,12 @@ class Example:
     shared: Mapping[str, Any]
     language: str
     place: str
+
+    @property
+    def documents(self) -> list[dict[str, Any]]:
+        """Fields of the documents beside it."""
+        rows = enumerate(self.shared["document"], 1)
+        return [{"number": number, **row, "n_words": len(row["text"].split())} for number, row in rows]
 
 
 Examples = Sequence[Sequence[Example]]
@@ -196,11 +206,6 @@ def sentence(*, is_right: bool, answer: str, expected: str, why: str) -> str:
         else _("✗ Not quite. Your answer: %(given)s. Expected answer: %(expected)s.")
     )
     return f"{verdict % words}\n{why}"
-
-
-def uid_of(example: Example, name: object) -> UUID:
-    """The public id of a part of an example, the same in every process."""
-    return uuid5(NAMESPACE_URL, f"trial/{example.name}/{name}")
 
 
 @lru_cache(maxsize=32)

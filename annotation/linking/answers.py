@@ -133,12 +133,7 @@ class Links(AnswerKind[LinkingAnswer]):
     by_insight = True
 
     def parse(self, data: QueryDict) -> LinkingAnswer:
-        """The answer in a form: `coverage, line*, unsure?`.
-
-        Raises:
-            BadAct: a line is not a whole number.
-            TaskRefused: "not sure" without an answer.
-        """
+        """The answer in a form: `coverage, line*, unsure?`."""
         coverage, lines = data.get("coverage", ""), data.getlist("line")[:MAX_LINES]
         if not all(re.fullmatch("[0-9]{1,9}", line) for line in lines):
             raise BadAct(_("Lines are whole numbers."))
@@ -169,7 +164,6 @@ class Links(AnswerKind[LinkingAnswer]):
         return LinkingAnswer(label.coverage, tuple(label.lines), label.is_unsure) if label else LinkingAnswer()
 
     def in_words(self, task: Any, answer: LinkingAnswer) -> str:
-        """An answer as the page names it, with the first words of its bullets; a cleared one is empty."""
         if answer.coverage == CLEARED:
             return ""
         parts = [_level(answer.coverage)]
@@ -257,17 +251,14 @@ class Question:
 
     @property
     def is_covered(self) -> bool:
-        """Whether the insight is there, at least in part."""
         return self.answer.coverage in COVERED
 
     @property
     def is_missing_line(self) -> bool:
-        """Whether something is covered and nothing says where."""
         return self.is_covered and not self.answer.lines
 
     @property
     def is_answered(self) -> bool:
-        """Whether the answer is complete, so that it counts as done."""
         return LINK.counts(self.answer)
 
 

@@ -20,7 +20,7 @@ from django.urls import reverse
 from annotation.adjudication.deciding import Deciding, Dispute, Option, Place, Queue, Row, Said, Words
 from annotation.adjudication.decisions import DecisionRefused, Decisions
 from annotation.coverage.collect import coverage_table, gold_of
-from annotation.coverage.page import Answer, RowFilter, RowPosition, positions, views
+from annotation.coverage.page import Answer, RowFilter, positions, views
 from annotation.labelling.summaries import labellable
 from annotation.linking import files
 from annotation.linking.annotated import haystacks_of
@@ -122,7 +122,7 @@ def queue_of(table: LabelTable, *, between: str = "") -> list[Place]:
     """
     if not len(table.codes):
         return []
-    disputed = [(row.index, row.dispute) for row in positions(table, RowFilter(against=between or PEOPLE))]
+    disputed = positions(table, RowFilter(against=between or PEOPLE))
     decided = set() if table.gold_codes is None else {int(at) for at in (table.gold_codes >= 0).nonzero()[0]}
     if not between:
         disputed += [(at, None) for at in sorted(decided - {at for at, _dispute in disputed})]
@@ -200,7 +200,6 @@ class CoverageDeciding(Deciding):
         return study.coveragelabels.select_related("summary__haystack", "summary__subtopic", "insight")
 
     def dispute(self, study: Study, item: Mapping[str, Any]) -> Dispute:
-        """Current labels of people and verdicts of judges; a few queries."""
         bullets = bullets_of(item["summary"])
         labels = CoverageLabel.objects.filter(study=study, **item).for_figures()
         people = [
@@ -226,15 +225,15 @@ class CoverageDeciding(Deciding):
             )
             for row in verdicts.select_related("judge").order_by("judge__name", "-judge__version")
         ]
-        haystacks = [item["summary"].haystack]
-        return Dispute(people=people, judges=judges, haystacks=haystacks, more={"bullets": bullets})
+        return Dispute(
+            people=people, judges=judges, haystacks=[item["summary"].haystack], more={"bullets": bullets}
+        )
 
     def beside(self, row: Any, dispute: Dispute) -> str:
         bullets = _among(dispute.more["bullets"], row.lines)
         return ", ".join(bullet.key or bullet.name for bullet in bullets)
 
     def form(self, study: Study, dispute: Dispute, *, current: Any, sent: QueryDict | None) -> dict[str, Any]:
-        """Every bullet with the people who point at it, and which are chosen."""
         chosen = _lines(sent) if sent is not None else current.lines if current else []
         people = dispute.people
         bullets = [
@@ -262,7 +261,7 @@ def _rows(table: LabelTable, judge: str, places: Sequence[Place]) -> list[Row]:
             system=view.system,
             said=[said(each) for each in view.answers if each.kind == "person" or each.name == judge],
         )
-        for view in views(table, [RowPosition(place.at, place.dispute) for place in places])
+        for view in views(table, [(place.at, place.dispute) for place in places])
     ]
 
 

@@ -95,7 +95,6 @@ UNLINKED_COLUMNS = ("annotator", *_ITEM, "line", "guideline_version", "made_at",
 
 
 def labels_of(study: Study, which: str) -> QuerySet[Any, Any]:
-    """Current answers, or every one ever given, oldest first."""
     rows: QuerySet[Any, Any] = study.coveragelabels.order_by("pk")
     return rows if which == "history" else rows.filter(is_current=True).exclude(coverage="")
 
@@ -179,7 +178,6 @@ def decision_cells(rows: Iterable[tuple[Any, ...]]) -> Iterator[list[Any]]:
 
 
 def files_of(study: Study, now: datetime) -> list[StudyFile]:
-    """Annotated summaries, decisions and verdicts: what an archive holds beside the labels."""
     files = [
         StudyFile("annotated-summaries.json", "Annotated summaries", partial(dump_of, study)),
         csv_file("adjudicated.csv", "Decisions", DECISION_COLUMNS, lambda: decision_cells(decision_rows(study))),

@@ -14,6 +14,7 @@ from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, Unpack
+from uuid import NAMESPACE_URL, uuid5
 
 from django.db import transaction
 from django.utils.functional import SimpleLazyObject
@@ -32,7 +33,7 @@ from annotation.labelling.trial import (
     OwnSet,
     TrialKind,
     sentence,
-    uid_of,
+    some,
 )
 from annotation.linking.answers import (
     LINK,
@@ -58,7 +59,6 @@ from annotation.pane import direction_of
 from annotation.studies import tasks
 from annotation.studies.dealing import Item, Pair, sample
 from annotation.studies.gaps import Reason, rows_of
-from annotation.studies.guidelines import default_guidelines
 from annotation.studies.kind import NotPossible
 from annotation.studies.lifecycle import NewStudy, new_study
 from annotation.studies.tasks import Dealing, Dealt, task_counts
@@ -212,7 +212,6 @@ class SimulatedLinking(Simulated[Truth]):
             plan=LinkingPlan(people_per_item=chosen.people_per_item, overlap_share=chosen.control_share or None),
             summaries=chosen_summaries(chosen.haystacks, chosen.n_items, seed=values["seed"]),
             at_random=chosen.n_items is not None,
-            guidelines=default_guidelines(Study.Kind.LINKING),
             **values,
         )
 
@@ -284,8 +283,8 @@ class OwnInsight(Part):
 class OwnSummary(OwnItem):
     """A summary with the insights that are asked about it."""
 
-    bullets: Annotated[list[Text], Field(min_length=1, max_length=MOST), Expected(f"1 to {MOST} bullets")]
-    insight: Annotated[list[OwnInsight], Field(min_length=1, max_length=MOST), Expected(f"1 to {MOST} insights")]
+    bullets: some(Text, "bullets")  # type: ignore[valid-type]
+    insight: some(OwnInsight, "insights")  # type: ignore[valid-type]
 
     def problem(self, shared: Any) -> tuple[str, str] | None:
         for number, each in enumerate(self.insight):
@@ -298,7 +297,7 @@ class OwnSummary(OwnItem):
 
 class OwnSummaries(OwnSet):
     query: Text
-    item: Annotated[list[OwnSummary], Field(min_length=1, max_length=MOST), Expected(f"1 to {MOST} examples")]
+    item: some(OwnSummary, "examples")  # type: ignore[valid-type]
 
 
 class LinkingTrial(TrialKind[LinkingAnswer]):
@@ -318,7 +317,10 @@ class LinkingTrial(TrialKind[LinkingAnswer]):
         return chain(insights.values_list("text", flat=True), lines)
 
     def questions(self, example: Example) -> Sequence[str]:
-        return [str(uid_of(example, n)) for n in range(len(example.values["insight"]))]
+        """Public ids of its insights, the same in every process."""
+        return [
+            str(uuid5(NAMESPACE_URL, f"trial/{example.name}/{n}")) for n in range(len(example.values["insight"]))
+        ]
 
     def item(self, example: Example) -> LabelItem:
         haystack = Haystack(language=example.language, direction=direction_of(example.language))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -31,14 +32,8 @@ from annotation.linking.answers import (
 from annotation.linking.disputes import DECIDING
 from annotation.linking.files import COLUMNS, files_of, label_rows, labels_of, spaced
 from annotation.linking.items import SIMULATED, TRIAL
-from annotation.linking.pages import (
-    LinkingStudyForm,
-    MoreSummariesForm,
-    checks_in,
-    checks_in_order,
-    page_of,
-)
-from annotation.models import Exposure, LabelTask, LinkingPlan, Study
+from annotation.linking.pages import LinkingStudyForm, MoreSummariesForm, checks_in_order, page_of
+from annotation.models import Exposure, LabelItem, LabelTask, LinkingPlan, Study
 from annotation.studies.amounts import counted, went
 from annotation.studies.guidelines import wording
 from annotation.studies.kind import Recipe
@@ -154,11 +149,13 @@ class Linking(OfSummaries):
         return super().create(form=form, by=by, now=now, checks=form.checks(), **more)
 
     def initial_of(self, study: Study, user: Any) -> dict[str, Any]:
-        return super().initial_of(study, user) | checks_in(study)
+        """Where agreed answers are from no study keeps."""
+        n_of = Counter(study.label_items.values_list("role", flat=True))
+        checks = {"n_training": n_of[LabelItem.Role.TRAINING] or None, "n_gold": n_of[LabelItem.Role.GOLD] or None}
+        return super().initial_of(study, user) | checks
 
     @transaction.atomic
     def add_items(self, *, form: Any, study: Study, by: Any, now: datetime) -> int:
-        """Add summaries; with the first ones training and gold items where they are asked for."""
         if form.takes_checks:
             LinkingPlan.objects.filter(study=study).update(pass_mark=form.pass_share())
             items.add_checks(study, form.checks(), now=now)

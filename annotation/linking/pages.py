@@ -27,6 +27,9 @@ from annotation.studies.forms import (
 )
 from annotation.studies.forms import percent as as_percent
 from annotation.studies.overview import (
+    PROGRESS,
+    TIME,
+    UNSURE,
     Answering,
     Card,
     Cell,
@@ -39,10 +42,8 @@ from annotation.studies.overview import (
     counts_of,
     order_fact,
     people_of,
-    progress_columns,
     share_columns,
     shares_of,
-    time_column,
     work_cards,
 )
 from benchmarks.scoring.summhay import COVERAGES
@@ -86,11 +87,9 @@ class ChecksForm(SummariesForm):
 
     @property
     def checks_fields(self) -> list[forms.BoundField]:
-        """The fields of training and hidden gold."""
         return [self[name] for name in self.CHECKS if name in self.fields]
 
     def clean(self) -> dict[str, Any]:
-        """Training and gold need a source."""
         data = super().clean()
         if (data.get("n_training") or data.get("n_gold")) and not data.get("checks_source"):
             self.add_error("checks_source", "Choose the study whose agreed answers are used.")
@@ -162,7 +161,6 @@ class LinkingStudyForm(TrialFields, NewStudyForm, ChecksForm, PlanForm):
         }
 
     def clean(self) -> dict[str, Any]:
-        """A percentage ends at 100; a number is whole."""
         data = super().clean()
         overlap = data.get("overlap") or Decimal(0)
         if data.get("overlap_unit") == "percent" and overlap > 100:
@@ -177,7 +175,6 @@ class LinkingStudyForm(TrialFields, NewStudyForm, ChecksForm, PlanForm):
 
     @classmethod
     def shown(cls, plan: LinkingPlan) -> dict[str, Any]:
-        """Shares as percent; the overlap as a number with its unit."""
         is_number = plan.overlap_number is not None
         return super().shown(plan) | {
             "overlap": plan.overlap_number if is_number else as_percent(plan.overlap_share or Decimal(0)),
@@ -186,18 +183,11 @@ class LinkingStudyForm(TrialFields, NewStudyForm, ChecksForm, PlanForm):
         }
 
     def plan(self) -> Any:
-        """The settings as a row, with an overlap of one kind."""
         overlap, plan = self.cleaned_data["overlap"] or Decimal(0), self.instance
         is_share = self.cleaned_data["overlap_unit"] == "percent"
         plan.overlap_share, plan.overlap_number = (overlap / 100, None) if is_share else (None, int(overlap))
         plan.pass_mark = self.pass_share()
         return plan
-
-
-def checks_in(study: Study) -> dict[str, Any]:
-    """How many training and gold items another study has; where agreed answers are from no study keeps."""
-    n_of = Counter(study.label_items.values_list("role", flat=True))
-    return {"n_training": n_of[LabelItem.Role.TRAINING] or None, "n_gold": n_of[LabelItem.Role.GOLD] or None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -212,7 +202,6 @@ class PersonRow(Answering):
 
     @property
     def gold_share(self) -> float | None:
-        """Share of the gold questions answered as agreed; None before the first."""
         return self.n_gold_right / self.n_gold if self.n_gold else None
 
     @property
@@ -222,7 +211,6 @@ class PersonRow(Answering):
 
 
 def overview_of(study: Study) -> Overview:
-    """Progress, labels and times of a linking study and of each person in it."""
     labels: dict[int, Counter[str]] = defaultdict(Counter)
     rows = study.coveragelabels.filter(is_current=True, is_check=False).exclude(coverage="")
     fields = ("annotator_id", "summary_id", "insight_id", "coverage", "lines", "is_complete", "is_unsure")
@@ -300,12 +288,12 @@ def page_of(study: Study, now: datetime) -> OverviewPage:
     done, *costs = work_cards(overview, study.currency)
     gold = Column("gold", "Gold", lambda row: _gold_cell(row, plan), by=lambda row: row.gold_share)
     columns = [
-        *progress_columns(),
+        *PROGRESS,
         *share_columns({"none": "None", "partial": "Partial", "full": "Full"}, lambda row: row.shares),
-        Column("unsure", "Not sure", lambda row: row.n_unsure),
+        UNSURE,
         Column("open", "No bullet yet", lambda row: row.n_incomplete),
         *([gold] if overview.n_gold else []),
-        time_column(),
+        TIME,
         Column(
             "per_summary",
             "Per summary",

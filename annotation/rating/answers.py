@@ -71,12 +71,7 @@ class Ratings(AnswerKind[Rated]):
     model = RatingLabel
 
     def parse(self, data: QueryDict) -> Rated:
-        """The ratings in a form, each by the key of its aspect, and `unsure?`.
-
-        Raises:
-            BadAct: one is no whole number.
-            TaskRefused: "not sure" without any rating.
-        """
+        """The ratings in a form, each by the key of its aspect, and `unsure?`."""
         ratings = {aspect: number_in(data, aspect) for aspect in ASPECTS}
         is_any = any(value is not None for value in ratings.values())
         return Rated(ratings, is_unsure=unsure_in(data, answer="rated" if is_any else ""))
@@ -98,7 +93,6 @@ class Ratings(AnswerKind[Rated]):
         return {**answer.ratings, "is_unsure": answer.is_unsure}
 
     def in_words(self, task: Any, answer: Rated) -> str:
-        """Ratings as the page names them; without any it is empty."""
         rated = ((aspect, answer.ratings.get(aspect)) for aspect in ASPECTS)
         parts = [f"{name_of(aspect)} {value}" for aspect, value in rated if value is not None]
         return ", ".join([*parts, _("not sure")] if answer.is_unsure else parts)
@@ -117,7 +111,6 @@ RATED = Ratings()
 
 
 def page_context(task: LabelTask) -> dict[str, Any]:
-    """The query, the documents, the summary with its citations, and the annotator's own ratings."""
     summary = task.item.summary
     numbers = source_numbers([summary])[summary.pk]
     rows = summary.haystack.documents.filter(number__in=numbers)
@@ -186,7 +179,6 @@ class PersonRow(parts.Person):
 
 
 def overview_of(study: Study) -> parts.Overview:
-    """Read it all. Five queries."""
     rows = RatingLabel.objects.filter(study=study).for_figures().order_by()
     averages = {aspect: Avg(Cast(KT(f"ratings__{aspect}"), IntegerField())) for aspect in ASPECTS}
     counts = {"n": Count("pk"), "n_unsure": Count("pk", filter=Q(is_unsure=True))}
@@ -221,12 +213,11 @@ def page_of(study: Study, now: datetime) -> parts.OverviewPage:
                 "Annotators",
                 caption,
                 [
-                    *parts.progress_columns(),
+                    *parts.PROGRESS,
                     *(_mean_column(aspect) for aspect in ASPECTS),
-                    parts.Column("unsure", "Not sure", lambda row: row.n_unsure),
-                    parts.time_column(),
-                    parts.median_column(),
-                    parts.fast_column(),
+                    parts.UNSURE,
+                    parts.TIME,
+                    *parts.SPEED,
                     parts.cost_column(study.currency),
                 ],
                 overview.people,

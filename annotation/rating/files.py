@@ -68,7 +68,6 @@ VERDICTS: Columns = {
 
 
 def labels_of(study: Study, which: str) -> QuerySet[Any, Any]:
-    """Rows that hold, or every act ever, oldest first."""
     rows: QuerySet[Any, Any] = study.ratinglabels.order_by("pk")
     return rows if which == "history" else rows.filter(is_current=True)
 
@@ -94,7 +93,6 @@ def label_rows(
 
 
 def files_of(study: Study, now: datetime) -> Iterator[StudyFile]:
-    """Work and verdicts: what an archive holds beside the labels."""
     if not has_plan(study):
         return
     yield from work_files(

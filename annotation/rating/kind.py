@@ -25,7 +25,7 @@ from annotation.labelling.simulating import Chosen, Played, Rates, Said, Simulat
 from annotation.labelling.summaries import chosen_summaries
 from annotation.labelling.summary_forms import OfSummaries, SummariesForm
 from annotation.labelling.task_page import Key, QuestionText
-from annotation.labelling.trial import MOST, Documents, Example, ExampleAnswers, Judged, OwnItem, OwnSet, TrialKind
+from annotation.labelling.trial import Documents, Example, ExampleAnswers, Judged, OwnItem, OwnSet, TrialKind, some
 from annotation.labelling.views import barred
 from annotation.models import Exposure, LabelItem, LabelTask, RatingPlan, Study
 from annotation.pane import direction_of
@@ -35,7 +35,7 @@ from annotation.rating.sheet import REPORT, RESULTS
 from annotation.studies.amounts import listed
 from annotation.studies.forms import NewStudyForm, PlanForm, TrialFields
 from annotation.studies.gaps import rows_of
-from annotation.studies.guidelines import default_guidelines, wording
+from annotation.studies.guidelines import wording
 from annotation.studies.kind import NotPossible, Recipe, work_of
 from annotation.studies.lifecycle import NewStudy, new_study
 from annotation.studies.tasks import Dealing
@@ -110,7 +110,6 @@ class SimulatedRating(Simulated[Rated]):
             plan=RatingPlan(people_per_item=chosen.people_per_item),
             summaries=chosen_summaries(chosen.haystacks, chosen.n_items, seed=values["seed"]),
             at_random=chosen.n_items is not None,
-            guidelines=default_guidelines(Study.Kind.RATING),
             **values,
         )
 
@@ -158,7 +157,7 @@ Range = Annotated[
 
 
 class OwnSummary(OwnItem):
-    lines: Annotated[list[Text], Field(min_length=1, max_length=MOST), Expected(f"1 to {MOST} lines")]
+    lines: some(Text, "lines")  # type: ignore[valid-type]
     why: Text
 
     def problem(self, shared: Any) -> tuple[str, str] | None:
@@ -175,7 +174,7 @@ class OwnSummaries(OwnSet):
 
     question: Text
     document: Documents
-    item: Annotated[list[OwnRated], Field(min_length=1, max_length=MOST), Expected(f"1 to {MOST} examples")]
+    item: some(OwnRated, "examples")  # type: ignore[valid-type]
 
 
 class RatingTrial(TrialKind[Rated]):
@@ -203,10 +202,7 @@ class RatingTrial(TrialKind[Rated]):
         return LabelItem(summary=Summary(pk=0, haystack=haystack, subtopic=subtopic, text=text))
 
     def context(self, task: LabelTask, example: Example, answers: ExampleAnswers[Rated]) -> dict[str, Any]:
-        documents = [
-            Document(number=n, title=each["title"], text=each["text"], n_words=len(each["text"].split()))
-            for n, each in enumerate(example.shared["document"], 1)
-        ]
+        documents = [Document(**each) for each in example.documents]
         return laid_out(task, documents, next(iter(answers.answers.values()), Rated()))
 
     def judged(self, task: LabelTask, example: Example, question: str, answer: Rated) -> list[Judged]:

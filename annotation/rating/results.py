@@ -138,7 +138,6 @@ def _compute(options: OfStudy) -> Results:
 
 
 def facts(options: OfStudy) -> object:
-    """All that the figures depend on: ratings of people and judges, who they are, and what is rated."""
     study = study_or_gone(options.study)
     labels = RatingLabel.objects.filter(study=study).for_figures()
     verdicts = SummaryRating.objects.counted().filter(repeat=0, summary__label_items__study=study)
@@ -207,7 +206,6 @@ def _system(summary: Summary) -> str:
 
 
 def as_json(results: Results) -> dict[str, Any]:
-    """Plain values, as `manage.py report likert` prints them."""
     return {
         "n_summaries": len(results.items),
         "n_rated": results.report.n_rated,

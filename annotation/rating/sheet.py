@@ -68,7 +68,6 @@ class RatingResults(StudyResults[OfStudy, Results]):
         return Judged(others=figures.judges)
 
     def headline(self, figures: Results) -> Headline:
-        """How many summaries were rated, and how far people agree on the mean over aspects."""
         return Headline(
             n_items=figures.report.n_rated,
             n_people=len(figures.people),
@@ -112,7 +111,6 @@ def _mean(results: Results) -> MeasureRows:
 
 
 def sheet(results: Results) -> Sheet:
-    """All that a page, a file or the console shows of ratings."""
     notes = tuple(_notes(results))
     if not results.report.n_rated:
         none = "No summary is rated in full yet. Figures appear with the first one."

@@ -42,11 +42,6 @@ MS_PER_HOUR = 3_600_000
 CENT = Decimal("0.01")
 
 
-def paid_ms(milliseconds: int, hourly_rate: Decimal) -> int:
-    """How much of so much active time (ms) is paid: all of it, unless the study pays nothing."""
-    return milliseconds if hourly_rate > 0 else 0
-
-
 def pay(milliseconds: int, hourly_rate: Decimal) -> Decimal:
     """Pay for this much time, in the currency of the rate."""
     return (Decimal(milliseconds) * hourly_rate / MS_PER_HOUR).quantize(CENT, rounding=ROUND_HALF_UP)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from django.contrib import messages
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import BooleanField, Exists, ExpressionWrapper, Max, OuterRef, Q
 from django.http import HttpRequest, HttpResponse, HttpResponseBase, JsonResponse
 from django.shortcuts import redirect
@@ -116,15 +116,10 @@ def give(*, annotator: Annotator, version: int, now: datetime) -> Consent:
     text = current_text()
     if text is None or text.version != version:
         raise StaleConsentText
-    try:
-        with transaction.atomic():
-            consent: Consent
-            consent, _made = Consent.objects.in_force().get_or_create(
-                annotator=annotator, text=text, defaults={"given_at": now}
-            )
-    except IntegrityError:
-        # A double click: the other request made the row.
-        return Consent.objects.get(annotator=annotator, text=text, withdrawn_at=None)
+    consent: Consent
+    consent, _made = Consent.objects.in_force().get_or_create(
+        annotator=annotator, text=text, defaults={"given_at": now}
+    )
     return consent
 
 

@@ -20,7 +20,7 @@ from django.utils.translation import gettext_lazy as _
 
 from annotation.models import Annotator, Study
 from annotation.studies.dealing import stable_seed
-from annotation.studies.guidelines import current_guideline
+from annotation.studies.guidelines import MarkdownField, current_guideline
 from annotation.studies.lifecycle import Details, details_of
 from benchmarks.access.sight import whole_site
 from benchmarks.web.forms import FoldedForm, RowsField
@@ -32,12 +32,12 @@ SEEN = "seen"
 
 def shown_by(form: forms.BaseForm) -> str:
     """A short hash of what an unbound form shows; the database may give what is chosen in any order."""
-    values = "\n".join(f"{name}={_in_order(form[name].value())!r}" for name in form.fields)
+    shown = {name: form[name].value() for name in form.fields}
+    values = "\n".join(
+        f"{name}={sorted(map(str, value)) if isinstance(value, list) else value!r}"
+        for name, value in shown.items()
+    )
     return hashlib.sha256(values.encode()).hexdigest()[:16]
-
-
-def _in_order(value: Any) -> Any:
-    return sorted(map(str, value)) if isinstance(value, list) else value
 
 
 @contextmanager
@@ -183,10 +183,8 @@ class NewStudyForm(GroupedForm, DetailsForm):
         widget=forms.CheckboxSelectMultiple,
         help_text="You and the admins always do.",
     )
-    guidelines = forms.CharField(
+    guidelines = MarkdownField(
         label=_("Guidelines"),
-        max_length=60_000,
-        widget=forms.Textarea(attrs={"rows": 22, "class": "markdown"}),
         help_text="Markdown. Annotators open them with one key. You can add versions later.",
     )
 
@@ -213,10 +211,6 @@ class NewStudyForm(GroupedForm, DetailsForm):
         """Arguments of every verb that makes a study."""
         people = {name: self.cleaned_data[name] for name in ("annotators", "researchers", "guidelines")}
         return {"details": self.details(), **people}
-
-    def clean_guidelines(self) -> str:
-        """Browsers send line breaks their own way; stored texts have one."""
-        return plain_breaks(self.cleaned_data["guidelines"])
 
 
 NARROWS_FIRST = "What narrows figures soonest comes first"
@@ -296,17 +290,7 @@ class CloneForm(forms.Form):
 class BodyForm(forms.Form):
     """A new version of a Markdown text."""
 
-    body = forms.CharField(
-        label="Text",
-        max_length=60_000,
-        strip=False,
-        widget=forms.Textarea(attrs={"rows": 22, "class": "markdown"}),
-        help_text="Markdown; raw HTML is shown as text.",
-    )
-
-    def clean_body(self) -> str:
-        """Browsers send line breaks their own way; stored texts have one."""
-        return plain_breaks(self.cleaned_data["body"])
+    body = MarkdownField(label="Text", strip=False, help_text="Markdown; raw HTML is shown as text.")
 
 
 class ConsentForm(forms.Form):
@@ -364,8 +348,3 @@ def short(number: Decimal) -> Decimal:
 
 def percent(share: Decimal | None) -> Decimal | None:
     return None if share is None else short(100 * Decimal(share))
-
-
-def plain_breaks(text: str) -> str:
-    """The text with one kind of line break and none at its end but one."""
-    return text.replace("\r\n", "\n").rstrip() + "\n"

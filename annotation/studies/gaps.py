@@ -6,12 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 from django.db.models import Count, Exists, Max, OuterRef
 
 from annotation.kinds import kind_named
-from annotation.models import Annotator, Assignment, LabelItem, Membership, Recruitment, Study
+from annotation.models import Annotator, LabelItem, Recruitment, Study
 from annotation.studies import consent
 from annotation.studies.amounts import in_figures
 from annotation.studies.dealing import Pair
@@ -64,15 +64,14 @@ class Rows:
         return list(rows.order_by("number"))
 
     @property
-    def current(self) -> dict[int, bool]:
-        """{annotator pk: whether they can be given work} of those who take part."""
-        return {member.annotator_id: member.is_free for member in self.members if member.left_at is None}
+    def current(self) -> list[Any]:
+        """Those of them who take part."""
+        return [member for member in self.members if member.left_at is None]
 
     @property
     def present(self) -> dict[int, str]:
         """{annotator pk: what the lot of their order is drawn by, their number} of those who can be given work."""
-        current = self.current
-        return {row.annotator_id: str(row.number) for row in self.members if current.get(row.annotator_id)}
+        return {member.annotator_id: str(member.number) for member in self.current if member.is_free}
 
     def groups(self, group: str) -> dict[int, Items]:
         groups: dict[int, Items] = {}
@@ -155,18 +154,6 @@ def held_by_absent(study: Study) -> list[Holding]:
     return [Holding(person, n_of[person.pk], absent[person.pk]) for person in people if person.pk in absent]
 
 
-def idle_people(study: Study) -> list[Annotator]:
-    """Those who take part and have no task, by number. One query."""
-    at_work = [
-        study.label_tasks.order_by().values("annotator"),
-        Assignment.objects.live().order_by().filter(study=study).values("annotator"),
-    ]
-    rows: Iterable[Membership] = study.memberships.current().select_related("annotator__user").order_by("number")
-    for annotators in at_work:
-        rows = rows.exclude(annotator__in=annotators)  # type: ignore[attr-defined]
-    return [row.annotator for row in rows]
-
-
 def why_absent(people: Sequence[Annotator]) -> dict[int, Reason]:
     """{annotator pk: why} of those of them who can be given no work at all. One query."""
     free = consent.free_to_work(Annotator.objects.filter(pk__in=[person.pk for person in people]))
@@ -197,34 +184,24 @@ def seen_by(user: Any, blocked: Iterable[Blocked]) -> list[Blocked]:
     return [replace(row, reasons=tuple(dict.fromkeys(map(shown, row.reasons)))) for row in rows]
 
 
-class Gaps(Protocol):
-    """Gaps of a study now, read when they are asked for."""
+class Gaps:
+    """Gaps of a study now, read when they are asked for; none of a study whose kind assigns nothing."""
 
     def n_short(self) -> int:
         """How many items have fewer people than planned."""
-
-    def blocked(self) -> list[Blocked]:
-        """Who takes part, has no task and can be given none, and why."""
-
-    def held(self) -> list[Holding]:
-        """Whose tasks wait for people who cannot do them."""
-
-
-class NoGaps:
-    """Of a study whose kind assigns nothing."""
-
-    def n_short(self) -> int:
         return 0
 
     def blocked(self) -> list[Blocked]:
+        """Who takes part, has no task and can be given none, and why."""
         return []
 
     def held(self) -> list[Holding]:
+        """Whose tasks wait for people who cannot do them."""
         return []
 
 
 @dataclass
-class LabelGaps:
+class LabelGaps(Gaps):
     """Of a study of label tasks, whose `group`s `wanted` people each should have; `barred` says who may not which.
 
     People and tasks are read once for all answers, so it is of use until they change.
@@ -244,12 +221,8 @@ class LabelGaps:
         return self.rows.groups(self.group)
 
     @cached_property
-    def current(self) -> Mapping[int, bool]:
-        return self.rows.current
-
-    @cached_property
     def people(self) -> set[int]:
-        return {person for person, is_free in self.current.items() if is_free}
+        return {*self.rows.present}
 
     @cached_property
     def tasks(self) -> Mapping[Pair, Held]:
@@ -282,9 +255,9 @@ class LabelGaps:
         return [] if self.at_work <= self.people else held_by_absent(self.study)
 
     def blocked(self) -> list[Blocked]:
-        if self.current.keys() <= self.at_work or not self.groups:
+        idle = [row.annotator for row in self.rows.current if row.annotator_id not in self.at_work]
+        if not idle or not self.groups:
             return []
-        idle = idle_people(self.study)
         absent, caps = why_absent(idle), caps_of(self.study, [person.pk for person in idle])
         rows = []
         for person in idle:

@@ -1,4 +1,4 @@
-"""Guidelines of a study: versions that are only ever added; texts in other languages."""
+"""Guidelines of a study: versions that are only ever added; texts in other languages, and the field for one."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from django import forms
 from django.db import transaction
 from django.utils.safestring import SafeString
 from django.utils.translation import get_language, gettext
 
-from annotation.kinds import kind_named
 from annotation.models import Guideline, Study
 from benchmarks import audit
 from benchmarks.web.pages import render_markdown
@@ -41,14 +41,20 @@ def wording(module: str, name: str = "guidelines.md", *, filled: Filled = _as_it
     return text
 
 
-def default_guidelines(kind: str) -> str:
-    """The text that new guidelines of this kind start from; empty for kinds that bring their own."""
-    return kind_named(kind).guidelines
-
-
 def current_guideline(study: Study) -> Guideline | None:
     """The version that applies to work begun now."""
     return study.guidelines.order_by("-version").first()
+
+
+class MarkdownField(forms.CharField):
+    """A long text; browsers send line breaks their own way, stored texts have one, and one at their end."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        widget = forms.Textarea(attrs={"rows": 22, "class": "markdown"})
+        super().__init__(max_length=60_000, widget=widget, **kwargs)
+
+    def clean(self, value: Any) -> str:
+        return str(super().clean(value)).replace("\r\n", "\n").rstrip() + "\n"
 
 
 @transaction.atomic
@@ -59,9 +65,7 @@ def publish_guideline(*, study: Study, body: str, by: Any, now: datetime) -> Gui
     if newest is not None and newest.body == body:
         return newest
     version = 1 if newest is None else newest.version + 1
-    guideline = Guideline.objects.create(
-        study=study, version=version, body=body, created_at=now, created_by=by if by and by.pk else None
-    )
+    guideline = Guideline.objects.create(study=study, version=version, body=body, created_at=now, created_by=by)
     audit.record(actor=by, action="study.guidelines", target=study, now=now, version=version)
     return guideline
 

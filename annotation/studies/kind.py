@@ -21,7 +21,7 @@ from django.urls import reverse
 from annotation.kinds import DATA, PARTS, StudyKind, Tab, Text, kind_named, kinds
 from annotation.models import Annotator, Study
 from annotation.studies.estimates import Estimate, Measured
-from annotation.studies.gaps import Blocked, Gaps, Holding, NoGaps, seen_by
+from annotation.studies.gaps import Blocked, Gaps, Holding, seen_by
 from annotation.studies.overview import OverviewPage, Presence, Remark
 from annotation.studies.rows import objects
 from annotation.studies.tasks import Dealt
@@ -53,12 +53,10 @@ class PreviewPlace:
 
     @property
     def previous_url(self) -> str:
-        """The page of the item before; empty at the first."""
         return self.page_of(self.number - 1) if self.number > 1 else ""
 
     @property
     def next_url(self) -> str:
-        """The page of the item after; empty at the last."""
         return self.page_of(self.number + 1) if self.number < self.n else ""
 
     def page_of(self, number: int) -> str:
@@ -95,7 +93,6 @@ class Recipe:
     in_paper: bool = True
 
     def initial(self) -> dict[str, Any]:
-        """Initial values of the form of a new study."""
         return {"name": str(self.title), "hourly_rate": USUAL_RATE, **self.values, **self.choose(self.seed)}
 
 
@@ -292,7 +289,7 @@ class Work(StudyKind, ABC):
 
     def gaps(self, study: Study) -> Gaps:
         """Which items have fewer people than planned, and who can be given no task."""
-        return NoGaps()
+        return Gaps()
 
     def short_of(self, study: Study, gaps: Gaps | None = None) -> str:
         """That items have fewer people than planned, as a sentence; empty where all have enough, or archived.
@@ -411,7 +408,7 @@ class Work(StudyKind, ABC):
 
 def gaps_of(study: Study) -> Gaps:
     """Gaps of a study; none where its labels were made elsewhere."""
-    return work_of(study).gaps(study) if has_plan(study) else NoGaps()
+    return work_of(study).gaps(study) if has_plan(study) else Gaps()
 
 
 def blocked_in(study: Study, gaps: Gaps, user: Any) -> list[Blocked]:

@@ -11,6 +11,7 @@ from typing import Any, Required, TypedDict, Unpack
 from django.db import transaction
 from django.db.models import Exists, OuterRef, Q
 
+from annotation.kinds import kind_named
 from annotation.models import Annotator, Recruitment, Study
 from annotation.states import StudyState
 from annotation.studies import consent
@@ -48,7 +49,7 @@ def details_of(study: Study) -> dict[str, Any]:
 
 class NewStudy(TypedDict, total=False):
     details: Required[Details]
-    guidelines: Required[str]
+    guidelines: str
     by: Required[Any]
     now: Required[datetime]
     annotators: Iterable[Annotator]
@@ -60,7 +61,7 @@ class NewStudy(TypedDict, total=False):
 def new_study(kind: str, *, plan: Any = None, **values: Unpack[NewStudy]) -> Study:
     """Make a study with its people, guidelines and the settings of its kind: `plan`, which is not stored yet.
 
-    It is not yet open; its maker is one of its researchers.
+    It is not yet open; its maker is one of its researchers. Without guidelines it has those of its kind.
     """
     details, by, now, seed = values["details"], values["by"], values["now"], values.get("seed")
     study = Study.objects.create(
@@ -74,7 +75,8 @@ def new_study(kind: str, *, plan: Any = None, **values: Unpack[NewStudy]) -> Stu
         plan.study = study
         plan.save()
     study.researchers.set([*values.get("researchers", ()), *([by] if by is not None else [])])
-    publish_guideline(study=study, body=values["guidelines"], by=by, now=now)
+    body = values.get("guidelines", kind_named(kind).guidelines)
+    publish_guideline(study=study, body=body, by=by, now=now)
     add_annotators(study=study, annotators=values.get("annotators", ()), by=by, now=now)
     audit.record(actor=by, action="study.create", target=study, now=now)
     return study

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import groupby
 from statistics import median
@@ -53,15 +53,6 @@ class Speed:
         return self.fast.low is not None and self.fast.low > FAST_SHARE
 
 
-@dataclass(slots=True)
-class Progress:
-    """Tasks by state, active time of all of them (ms), and of each ordinary item that is done."""
-
-    tasks: Counter[str] = field(default_factory=Counter)
-    active_ms: int = 0
-    times_ms: list[int] = field(default_factory=list)
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Person:
     """One annotator: tasks by state, active time (ms) and what it costs, speed once an item is done."""
@@ -94,7 +85,6 @@ class Answering(Person):
 
     @property
     def shares(self) -> list[Share]:
-        """Each answer, how often it was given, and its share."""
         return shares_of(self.answers)
 
 
@@ -157,24 +147,25 @@ def speed_of(times_ms: Sequence[int]) -> Speed | None:
 
 def people_of(study: Study) -> list[dict[str, Any]]:
     """The fields of `Person` for every member in the order of joining. Three queries."""
-    progress: dict[int, Progress] = defaultdict(Progress)
-    rows = rows_of(study)
+    rows, tasks = rows_of(study), defaultdict[int, list[Any]](list)
     for task in rows.tasks:
-        of_person = progress[task.annotator]
-        of_person.tasks[task.state] += 1
-        of_person.active_ms += task.active_ms
-        if task.state == LabelTask.State.DONE and rows.items[task.item].role == LabelItem.Role.ORDINARY:
-            of_person.times_ms.append(task.active_ms)
-    return [
-        {
-            "member": member,
-            "tasks": dict(progress[member.annotator_id].tasks),
-            "active_ms": progress[member.annotator_id].active_ms,
-            "cost": pay(progress[member.annotator_id].active_ms, study.hourly_rate),
-            "speed": speed_of(progress[member.annotator_id].times_ms),
-        }
-        for member in rows.members
-    ]
+        tasks[task.annotator].append(task)
+    ordinary = {pk for pk, item in rows.items.items() if item.role == LabelItem.Role.ORDINARY}
+    people = []
+    for member in rows.members:
+        theirs = tasks[member.annotator_id]
+        active_ms = sum(task.active_ms for task in theirs)
+        done = [task for task in theirs if task.state == LabelTask.State.DONE and task.item in ordinary]
+        people.append(
+            {
+                "member": member,
+                "tasks": dict(Counter(task.state for task in theirs)),
+                "active_ms": active_ms,
+                "cost": pay(active_ms, study.hourly_rate),
+                "speed": speed_of([task.active_ms for task in done]),
+            }
+        )
+    return people
 
 
 def notable_speeds(study: Study) -> list[str]:
@@ -361,38 +352,43 @@ def order_fact(plan: Any) -> list[tuple[str, Any]]:
     return [("Order of tasks", "what narrows figures soonest first")] if plan.narrows_first else []
 
 
-def progress_columns() -> list[Column]:
-    """How far people are with their label tasks."""
-    return [
-        Column(
-            "done",
-            "Tasks done",
-            lambda row: Cell(row.n_done, of=row.n_tasks) if row.n_tasks else "–",
-            is_number=False,
-            by=lambda row: row.n_done,
-        ),
-        Column("begun", "Begun", lambda row: row.tasks.get(LabelTask.State.BEGUN, 0)),
-        Column("skipped", "Skipped", lambda row: row.tasks.get(LabelTask.State.SKIPPED, 0)),
-    ]
+def _fast_cell(row: Any) -> Cell:
+    if row.speed is None:
+        return Cell("–")
+    fast = row.speed.fast
+    badge = "worth a look" if row.speed.is_notable else ""
+    return Cell(percent(fast.value), note=f"{percent(fast.low)} – {percent(fast.high)}", badge=badge)
 
 
-def time_column() -> Column:
-    return Column("time", "Time", lambda row: duration(row.active_ms), by=lambda row: row.active_ms)
-
-
-def median_column() -> Column:
-    return Column(
+PROGRESS = (
+    Column(
+        "done",
+        "Tasks done",
+        lambda row: Cell(row.n_done, of=row.n_tasks) if row.n_tasks else "–",
+        is_number=False,
+        by=lambda row: row.n_done,
+    ),
+    Column("begun", "Begun", lambda row: row.tasks.get(LabelTask.State.BEGUN, 0)),
+    Column("skipped", "Skipped", lambda row: row.tasks.get(LabelTask.State.SKIPPED, 0)),
+)
+"""How far people are with their label tasks."""
+UNSURE = Column("unsure", "Not sure", lambda row: row.n_unsure)
+TIME = Column("time", "Time", lambda row: duration(row.active_ms), by=lambda row: row.active_ms)
+SPEED = (
+    Column(
         "median",
         "Median",
         lambda row: f"{number_format(row.speed.median_seconds, 1)} s" if row.speed else "–",
         by=lambda row: row.speed and row.speed.median_seconds,
-    )
-
-
-def fast_column() -> Column:
-    """The share of items that were done faster than looks well, with its interval."""
-    heading = f"Under {TOO_FAST_MS // 1000} s"
-    return Column("fast", heading, _fast_cell, by=lambda row: row.speed and row.speed.fast.value)
+    ),
+    Column(
+        "fast",
+        f"Under {TOO_FAST_MS // 1000} s",
+        _fast_cell,
+        by=lambda row: row.speed and row.speed.fast.value,
+    ),
+)
+"""The median of items, and the share that was done faster than looks well, with its interval."""
 
 
 def cost_column(currency: str) -> Column:
@@ -400,21 +396,12 @@ def cost_column(currency: str) -> Column:
 
 
 def work_cards(overview: Any, currency: str) -> list[Card]:
-    """Tasks, time and cost of all people together."""
     done = f"{overview.n_done} / {overview.n_tasks}" if overview.n_tasks else "–"
     return [
         Card("Tasks done", done),
         Card("Active time", duration(overview.active_ms) if overview.active_ms else "–"),
         Card("Cost so far", money(overview.cost, currency)),
     ]
-
-
-def _fast_cell(row: Any) -> Cell:
-    if row.speed is None:
-        return Cell("–")
-    fast = row.speed.fast
-    badge = "worth a look" if row.speed.is_notable else ""
-    return Cell(percent(fast.value), note=f"{percent(fast.low)} – {percent(fast.high)}", badge=badge)
 
 
 def _as_cell(value: Any) -> Cell:

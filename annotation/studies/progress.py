@@ -29,62 +29,39 @@ MOST_PEOPLE = 7
 MOST_TICKS, WIDTH = 8, 0.8
 
 
-@dataclass(frozen=True, slots=True)
-class Worker:
-    """Somebody in a study by pseudonym, where their tasks stand, and how many they did on which day."""
-
-    name: str
-    url: str
-    by_day: Mapping[date, int]
-
-
 def charts_of(study: Study, work: Work, pace: Pace) -> list[Chart]:
     """The charts of a study; none where nothing was done in the last 14 days."""
     if not pace.by_day:
         return []
-    return [
-        people_chart(workers(study, work, pace), pace),
-        left_chart(pace, is_open=study.state == Study.State.OPEN),
-    ]
+    return [people_chart(study, work, pace), left_chart(pace, is_open=study.state == Study.State.OPEN)]
 
 
-def workers(study: Study, work: Work, pace: Pace) -> list[Worker]:
-    """Who did tasks in the last 14 days, most of them first."""
+def people_chart(study: Study, work: Work, pace: Pace) -> Chart:
+    """Tasks done on each day, a part of its bar for each person, of whom those with most tasks come first."""
     members = [member for member in rows_of(study).members if member.annotator_id in pace.by_person]
+    members.sort(key=lambda member: -sum(pace.by_person[member.annotator_id].values()))
+    done = [pace.by_person[member.annotator_id] for member in members]
     page, field = work.list_of_tasks
-    address = reverse(page, args=[study.uid])
-    active = [
-        Worker(
-            member.pseudonym,
-            f"{address}?annotator={quote(str(getattr(member.annotator, field)))}",
-            pace.by_person[member.annotator_id],
-        )
-        for member in members
+    address = f"{reverse(page, args=[study.uid])}?annotator="
+    shown = [
+        (member.pseudonym, address + quote(str(getattr(member.annotator, field))), by_day)
+        for member, by_day in zip(members[:MOST_PEOPLE], done, strict=False)
     ]
-    return sorted(active, key=lambda worker: -sum(worker.by_day.values()))
-
-
-def people_chart(people: Sequence[Worker], pace: Pace) -> Chart:
-    """Tasks done on each day, a part of its bar for each person."""
-    shown = list(people[:MOST_PEOPLE])
-    if others := people[MOST_PEOPLE:]:
-        together: Counter[date] = Counter()
-        for other in others:
-            together.update(other.by_day)
-        name = in_figures(len(others), "other", "others")
-        shown.append(Worker(name, "", together))
+    if others := done[MOST_PEOPLE:]:
+        together = sum(map(Counter, others), Counter[date]())
+        shown.append((in_figures(len(others), "other", "others"), "", together))
     days = _days(pace)
     points = [
-        Point(series=worker.name, x=_x(day, pace), place=_name(day), value=worker.by_day[day], url=worker.url)
-        for worker in shown
+        Point(series=name, x=_x(day, pace), place=_name(day), value=by_day[day], url=url)
+        for name, url, by_day in shown
         for day in days
-        if worker.by_day.get(day)
+        if by_day.get(day)
     ]
     said = f"Tasks done on each of the last {len(days)} days."
     layout = Bars(
         width_of_bar=WIDTH,
         domain=(_x(days[0], pace), _x(days[-1], pace) + 1),
-        colours=[(worker.name, colour_of(at)) for at, worker in enumerate(shown)],
+        colours=[(name, colour_of(at)) for at, (name, _url, _by_day) in enumerate(shown)],
         x_values=tuple(_x(day, pace) + WIDTH / 2 for day in days[::-2]),
         x_names=tuple(_name(day) for day in days[::-2]),
     )

@@ -8,16 +8,17 @@ Who has fewer tasks than before is told so until they have read it: some were pa
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from types import MappingProxyType
 from typing import Any, Required, TypedDict
 
 from django.db import transaction
 from django.db.models import Count
 
 from annotation.models import Annotator, Assignment, LabelTask, Membership, Study
-from annotation.studies.dealing import Group, Pair, in_blocks, narrowing_first
+from annotation.studies.dealing import Deal, Group, Pair, in_blocks, narrowing_first
 from annotation.studies.dealing import deal as dealt_evenly
 from annotation.studies.gaps import Groups, Held, LabelGaps, Reason, Rows, caps_of
 from benchmarks import audit
@@ -94,16 +95,7 @@ def deal(
     before = task_counts(study) if before is None else before
     rows = Rows(study)
     people, groups, held = rows.present, rows.groups(group), rows.held(group)
-    fixed, movable = _split(held, groups, people, rebalance=rebalance)
-    dealt = dealt_evenly(
-        _to_deal(groups, wanted),
-        people,
-        seed=f"deal:{study.seed}",
-        fixed=fixed,
-        movable=movable,
-        barred=barred or (),
-        caps=caps_of(study, people),
-    )
+    dealt, fixed = _dealt(rows, group, wanted, barred or (), rebalance=rebalance)
     _take_back(study, group, dealt.taken)
     pairs = list(dealt.given)
     n_complete = Counter(key for (_person, key), tasks in held.items() if tasks.n == len(groups[key].rows))
@@ -113,8 +105,8 @@ def deal(
             n_complete[key] += 1
             pairs.append((person, key))
     n_people = {key: len(people) if items.is_for_everyone else wanted for key, items in groups.items()}
-    orders = _Orders(study.seed, groups, n_people if narrows_first else None, dealt_before=held)
-    n_new = _write_tasks(study, group, groups, people, pairs, held=held, orders=orders, now=now)
+    order = _order(study.seed, groups, n_people if narrows_first else None, dealt_before=held)
+    n_new = _write_tasks(study, group, groups, people, pairs, held=held, order=order, now=now)
     note_fewer(study=study, before=before)
     if pairs or dealt.taken:
         audit.record(actor=by, action="study.assign", target=study, now=now, n_tasks=n_new)
@@ -134,19 +126,9 @@ def room(
 
     It is what `deal` would give them, and changes nothing.
     """
-    rows = Rows(study)
-    people, groups, held = rows.present, rows.groups(group), rows.held(group)
-    fixed, movable = _split(held, groups, people, rebalance=max_tasks is None)
-    newcomers = range(-n, 0)
-    caps = caps_of(study, people) | ({} if max_tasks is None else dict.fromkeys(newcomers, max_tasks))
-    dealt = dealt_evenly(
-        _to_deal(groups, wanted),
-        [*people, *newcomers],
-        seed=f"deal:{study.seed}",
-        fixed=fixed,
-        movable=movable,
-        barred=barred or (),
-        caps=caps,
+    newcomers = dict.fromkeys(range(-n, 0), max_tasks)
+    dealt, _fixed = _dealt(
+        Rows(study), group, wanted, barred or (), rebalance=max_tasks is None, newcomers=newcomers
     )
     return len({person for person, _group in dealt.given if person < 0})
 
@@ -165,22 +147,37 @@ def release(*, study: Study, annotator: Annotator) -> tuple[int, int]:
     return counts
 
 
-def _to_deal(groups: Groups, wanted: int) -> list[Group]:
-    return [Group(key, len(items.rows), wanted, items.is_for_everyone) for key, items in groups.items()]
+def _dealt(
+    rows: Rows,
+    group: str,
+    wanted: int,
+    barred: Collection[Pair],
+    *,
+    rebalance: bool,
+    newcomers: Mapping[int, int | None] = MappingProxyType({}),
+) -> tuple[Deal, set[Pair]]:
+    """Changes of a deal, and the pairs that stay; `newcomers` are yet to come, for so many tasks at most.
 
-
-def _split(
-    held: Mapping[Pair, Held], groups: Groups, people: Collection[int], *, rebalance: bool
-) -> tuple[set[Pair], set[Pair]]:
-    """Pairs that stay and pairs that may move. What somebody who left did not finish counts for neither."""
+    What somebody who left did not finish neither stays nor moves.
+    """
+    people, groups = rows.present, rows.groups(group)
     fixed, movable = set(), set()
-    for pair, tasks in held.items():
+    for pair, tasks in rows.held(group).items():
         is_present = pair[0] in people
         if not tasks.is_begun and (rebalance or not is_present):
             movable.add(pair)
         elif is_present or tasks.n == len(groups[pair[1]].rows):
             fixed.add(pair)
-    return fixed, movable
+    changes = dealt_evenly(
+        [Group(key, len(items.rows), wanted, items.is_for_everyone) for key, items in groups.items()],
+        [*people, *newcomers],
+        seed=f"deal:{rows.study.seed}",
+        fixed=fixed,
+        movable=movable,
+        barred=barred,
+        caps=caps_of(rows.study, people) | {new: most for new, most in newcomers.items() if most is not None},
+    )
+    return changes, fixed
 
 
 def _take_back(study: Study, group: str, pairs: Iterable[Pair]) -> None:
@@ -203,7 +200,7 @@ def _write_tasks(
     pairs: Iterable[Pair],
     *,
     held: Mapping[Pair, Held],
-    orders: _Orders,
+    order: Callable[[list[int], str], list[int]],
     now: datetime,
 ) -> int:
     """New tasks come after those that a person has, group by group; positions count from 1 without holes.
@@ -219,12 +216,7 @@ def _write_tasks(
         partly = [key for key in keys if (person, key) in held]
         partly_held = study.label_tasks.filter(annotator=person, **{f"item__{group}__in": partly})
         owned = set(partly_held.values_list("item", flat=True))
-        rows = [
-            row
-            for key in orders.of(keys, person=people[person])
-            for row in groups[key].rows
-            if row[0] not in owned
-        ]
+        rows = [row for key in order(keys, people[person]) for row in groups[key].rows if row[0] not in owned]
         made += [
             LabelTask(
                 study=study, annotator_id=person, item_id=pk, position=position, n_questions=n, created_at=now
@@ -235,38 +227,31 @@ def _write_tasks(
     return len(made)
 
 
-class _Orders:
-    """In which order people get groups: training first, then block by block, by lot of each person.
+def _order(
+    seed: int, groups: Groups, n_people: Mapping[int, int] | None, *, dealt_before: Iterable[Pair]
+) -> Callable[[list[int], str], list[int]]:
+    """In which order a person gets some groups: training first, then block by block, by lot of each person.
 
     With `n_people` of each group: what narrows figures soonest first, in an order that is the same for everybody.
     """
+    block_of = {key: items.block for key, items in groups.items()}
+    places: dict[int, int] = {}
+    if n_people is not None:
+        before = Counter(block_of[key] for key in {key for _person, key in dealt_before if key in groups})
+        ranked = narrowing_first(groups, block_of=block_of, people_of=n_people, seed=seed, before=before)
+        places = {key: place for place, key in enumerate(ranked)}
 
-    def __init__(
-        self, seed: int, groups: Groups, n_people: Mapping[int, int] | None, *, dealt_before: Iterable[Pair]
-    ) -> None:
-        self.seed, self.groups = seed, groups
-        self.block_of = {key: items.block for key, items in groups.items()}
-        self.places: dict[int, int] | None = None
+    def ordered(part: list[int], person: str) -> list[int]:
         if n_people is not None:
-            known = {key for _person, key in dealt_before if key in groups}
-            ranked = narrowing_first(
-                groups,
-                block_of=self.block_of,
-                people_of=n_people,
-                seed=seed,
-                before=Counter(self.block_of[key] for key in known),
-            )
-            self.places = {key: place for place, key in enumerate(ranked)}
+            return sorted(part, key=places.__getitem__)
+        return in_blocks(part, block_of=block_of, seed=seed, person=person)
 
-    def of(self, keys: Iterable[int], *, person: str) -> list[int]:
-        """These groups in the order in which a person gets them."""
-        chosen = list(keys)
-        parts = [[key for key in chosen if self.groups[key].is_training == first] for first in (True, False)]
-        if self.places is not None:
-            ordered = [sorted(part, key=self.places.__getitem__) for part in parts]
-        else:
-            ordered = [in_blocks(part, block_of=self.block_of, seed=self.seed, person=person) for part in parts]
-        return [*ordered[0], *ordered[1]]
+    def of(keys: list[int], person: str) -> list[int]:
+        training = [key for key in keys if groups[key].is_training]
+        others = [key for key in keys if not groups[key].is_training]
+        return [*ordered(training, person), *ordered(others, person)]
+
+    return of
 
 
 def _renumber(study: Study, person: int) -> int:

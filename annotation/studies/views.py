@@ -159,7 +159,6 @@ def study_progress(request: HttpRequest, uid: uuid.UUID, name: str) -> HttpRespo
 @requires("annotation.change_study")
 @require_POST
 def study_state(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
-    """Open, close, archive or restore."""
     study = study_of(request, uid)
     action = request.POST.get("action", "")
     if action == "archive" and study.state == Study.State.OPEN and request.POST.get("sure") != "1":
@@ -219,7 +218,6 @@ def study_delete(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
 @requires("annotation.add_study")
 @require_http_methods(["GET", "HEAD", "POST"])
 def study_clone(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
-    """Copy the settings of a study into a new one."""
     study = study_of(request, uid)
     has_items = work_of(study).items_form is not None
     form = CloneForm(request.POST or None, initial={"name": copy_name(study)})

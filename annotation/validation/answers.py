@@ -44,7 +44,6 @@ class PairAnswer:
 
     @property
     def is_complete(self) -> bool:
-        """Whether it says all that is asked."""
         return self.answer != CLEARED
 
 
@@ -70,12 +69,7 @@ class PairAnswers(AnswerKind[PairAnswer]):
     model = EntailmentLabel
 
     def parse(self, data: QueryDict) -> PairAnswer:
-        """The answer in a form: `answer, start?, end?, unsure?, why?`; places in code points.
-
-        Raises:
-            BadAct: a passage without a start or an end.
-            TaskRefused: "not sure" without an answer.
-        """
+        """The answer in a form: `answer, start?, end?, unsure?, why?`; places in code points."""
         start, end = number_in(data, "start"), number_in(data, "end")
         if (start is None) != (end is None):
             raise BadAct(_("A passage has a start and an end."))
@@ -125,7 +119,6 @@ class PairAnswers(AnswerKind[PairAnswer]):
         return PairAnswer(label.answer, snippet, label.is_unsure, label.why_not)
 
     def in_words(self, task: Any, answer: PairAnswer) -> str:
-        """An answer as the page names it; a cleared one is empty."""
         if answer.answer == CLEARED:
             return ""
         parts = [{"yes": _("yes"), "no": _("no"), "neutral": _("neutral")}[answer.answer]]
@@ -142,7 +135,6 @@ PAIR = PairAnswers()
 
 
 def page_context(task: LabelTask) -> dict[str, Any]:
-    """Question, response with the marked passage, key point, and the annotator's own answer."""
     return laid_out(task, PAIR.current(task)) | {"verdict": _verdict(task)}
 
 
@@ -203,7 +195,6 @@ def _verdict(task: LabelTask) -> str:
 
 
 def overview_of(study: Study) -> parts.Overview:
-    """Read it all. Five queries."""
     answers: dict[int, Counter[str]] = defaultdict(Counter)
     unsure: Counter[int] = Counter()
     rows = EntailmentLabel.objects.filter(study=study).for_figures().order_by()
@@ -225,12 +216,11 @@ def page_of(study: Study, now: datetime) -> parts.OverviewPage:
     overview, plan = overview_of(study), study.validation_plan
     n = overview.n_groups
     columns = [
-        *parts.progress_columns(),
+        *parts.PROGRESS,
         *parts.share_columns({"yes": _("Yes"), "neutral": "Neutral", "no": _("No")}, lambda row: row.shares),
-        parts.Column("unsure", "Not sure", lambda row: row.n_unsure),
-        parts.time_column(),
-        parts.median_column(),
-        parts.fast_column(),
+        parts.UNSURE,
+        parts.TIME,
+        *parts.SPEED,
         parts.cost_column(study.currency),
     ]
     caption = (

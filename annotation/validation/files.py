@@ -69,7 +69,6 @@ VERDICTS: Columns = {**BY, **{name: COLUMNS[name] for name in _SHARED}, "is_vali
 
 
 def labels_of(study: Study, which: str) -> QuerySet[Any, Any]:
-    """Current answers, or every one ever made, oldest first."""
     rows = study.entailmentlabels.order_by("pk")
     return rows if which == "history" else rows.for_figures()
 
@@ -104,7 +103,6 @@ def _said_by(judge: int) -> QuerySet[PointVerdict]:
 
 
 def files_of(study: Study, now: datetime) -> Iterator[StudyFile]:
-    """Work and verdicts: what an archive holds beside the labels."""
     if not has_plan(study):
         return
     yield from work_files(study, settings=_settings, item=_item, said=_entailments)

@@ -10,13 +10,11 @@ from pathlib import Path
 from typing import Annotated, Any, Literal, Unpack
 
 from django.db import transaction
-from pydantic import Field
 
 from annotation.labelling.simulating import Chosen, Played, Rates, Said, Simulated, mistaken
-from annotation.labelling.trial import MOST, Example, ExampleAnswers, Judged, OwnItem, OwnSet, TrialKind, sentence
+from annotation.labelling.trial import Example, ExampleAnswers, Judged, OwnItem, OwnSet, TrialKind, sentence, some
 from annotation.models import LabelItem, LabelTask, Study, ValidationPlan, WhyNot
 from annotation.studies.dealing import Item, sample
-from annotation.studies.guidelines import default_guidelines
 from annotation.studies.kind import NotPossible, work_of
 from annotation.studies.lifecycle import NewStudy, new_study
 from annotation.validation.answers import PAIR, PairAnswer, laid_out
@@ -119,7 +117,6 @@ class SimulatedValidation(Simulated[str]):
             plan=ValidationPlan(judge=chosen.judge, people_per_item=chosen.people_per_item),
             n=n_verdicts if chosen.n_items is None else chosen.n_items,
             dataset=chosen.dataset,
-            guidelines=default_guidelines(Study.Kind.VALIDATION),
             **values,
         )
 
@@ -179,7 +176,7 @@ class OwnPair(OwnItem):
 
 class OwnPairs(OwnSet):
     question: Text
-    item: Annotated[list[OwnPair], Field(min_length=1, max_length=MOST), Expected(f"1 to {MOST} examples")]
+    item: some(OwnPair, "examples")  # type: ignore[valid-type]
 
 
 class ValidationTrial(TrialKind[PairAnswer]):

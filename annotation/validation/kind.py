@@ -229,7 +229,6 @@ class Validation(LabelWork):
     overview = staticmethod(page_of)
 
     def create(self, *, form: Any, by: Any, now: datetime) -> Study:
-        """Draw the verdicts and deal them."""
         data = form.cleaned_data
         return create_study(
             plan=form.plan(),
@@ -279,12 +278,10 @@ class Validation(LabelWork):
         return super().initial_of(study, user) | choice_of(study)
 
     def add_items(self, *, form: Any, study: Study, by: Any, now: datetime) -> int:
-        """Draw more of the judge's verdicts into the study; returns how many."""
         data = form.cleaned_data
         return add_pairs(study=study, n=data["n_sample"], dataset=data["dataset"], by=by, now=now)
 
     def dealing(self, study: Study) -> Dealing:
-        """Responses are assigned whole."""
         return {"group": "response", "wanted": study.validation_plan.people_per_item}
 
 

@@ -145,7 +145,6 @@ def _compute(options: OfStudy) -> Results:
 
 
 def facts(options: OfStudy) -> object:
-    """All that the figures depend on: answers, the judge and its verdicts, names, items and settings."""
     study = study_or_gone(options.study)
     plan, judge = study.validation_plan, study.validation_plan.judge
     labels = EntailmentLabel.objects.filter(study=study).for_figures()
@@ -159,7 +158,6 @@ VALIDATION = register(Computation("validation", options=OfStudy, figures=Results
 
 
 def as_json(results: Results) -> dict[str, Any]:
-    """Plain values, as `manage.py report validation` prints them."""
     evaluation = results.evaluation
     return {
         "judge": results.judge,

@@ -88,7 +88,6 @@ class ValidationResults(StudyResults[OfStudy, Results]):
         return [kappa, accuracy]
 
     def model_answers(self, study: Study) -> Sequence[Answers]:
-        """Those of every judge on the same pairs."""
         same_pair = Q(key_point=F("response__label_items__key_point"), response__label_items__study=study)
         rows = PointVerdict.objects.filter(same_pair, counted_judges("judge__"), premise="response", repeat=0)
         return [Answers(rows, ("response", "key_point"))]
@@ -112,7 +111,6 @@ RESULTS = ValidationResults()
 
 
 def sheet(results: Results) -> Sheet:
-    """All that a page, a file or the console shows of a validation."""
     evaluation = results.evaluation
     reading = (
         f"{results.judge}: {results.n_answered} of {results.n_sampled} sampled verdicts answered by people. "

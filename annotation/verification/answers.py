@@ -10,13 +10,11 @@ from typing import Annotated, Any, Literal
 
 from django.http import QueryDict
 from django.utils.translation import gettext as _
-from pydantic import Field
 
 from annotation.labelling.acts import unsure_in
 from annotation.labelling.handling import TaskRefused
 from annotation.labelling.recording import AnswerKind
 from annotation.labelling.trial import (
-    MOST,
     Documents,
     Example,
     ExampleAnswers,
@@ -25,6 +23,7 @@ from annotation.labelling.trial import (
     OwnSet,
     TrialKind,
     sentence,
+    some,
 )
 from annotation.models import Grounded, Keyness, LabelItem, LabelTask, PointLabel, Study
 from annotation.pane import Pane, compress, direction_of, joined, kept_document, rendered_document
@@ -53,11 +52,7 @@ class PointJudgments(AnswerKind[Judgments]):
     model = PointLabel
 
     def parse(self, data: QueryDict) -> Judgments:
-        """The answer in a form: `grounded, keyness?, unsure?`.
-
-        Raises:
-            TaskRefused: "not sure" without an answer.
-        """
+        """The answer in a form: `grounded, keyness?, unsure?`."""
         grounded = data.get("grounded", "")
         return Judgments(grounded, data.get("keyness", ""), unsure_in(data, answer=grounded))
 
@@ -84,7 +79,6 @@ class PointJudgments(AnswerKind[Judgments]):
         return Judgments() if label is None else Judgments(label.grounded, label.keyness, label.is_unsure)
 
     def in_words(self, task: Any, judgments: Judgments) -> str:
-        """An answer as the page names it; a cleared one is empty."""
         words: dict[str, str] = {
             Grounded.YES: _("yes"),
             Grounded.NO: _("no"),
@@ -203,7 +197,7 @@ class OwnPoints(OwnSet):
 
     question: Text
     document: Documents
-    item: Annotated[list[OwnPoint], Field(min_length=1, max_length=MOST), Expected(f"1 to {MOST} examples")]
+    item: some(OwnPoint, "examples")  # type: ignore[valid-type]
 
 
 class VerificationTrial(TrialKind[Judgments]):
@@ -224,12 +218,7 @@ class VerificationTrial(TrialKind[Judgments]):
         return LabelItem(question=question, key_point=KeyPoint(pk=0, text=example.values["point"]))
 
     def context(self, task: LabelTask, example: Example, answers: ExampleAnswers[Judgments]) -> dict[str, Any]:
-        documents = [
-            QuestionDocument(
-                pk=-n, number=n, title=each["title"], text=each["text"], n_words=len(each["text"].split())
-            )
-            for n, each in enumerate(example.shared["document"], 1)
-        ]
+        documents = [QuestionDocument(pk=-each["number"], **each) for each in example.documents]
         return laid_out(task, documents, _highlight(example, documents), answers.answers.get("", Judgments()))
 
     def judged(self, task: LabelTask, example: Example, question: str, answer: Judgments) -> list[Judged]:

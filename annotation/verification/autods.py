@@ -209,7 +209,6 @@ RESULTS = AutoDSResults()
 
 
 def sheet(result: AutoDS | None) -> Sheet:
-    """All that a page or a file shows of the scores."""
     if result is None:
         nothing = (
             f"No scores: {NO_SCORES}, so there is nothing to filter by. Import them with the questions (autods of "

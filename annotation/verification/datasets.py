@@ -207,7 +207,7 @@ def choose(
             autods_threshold=autods_threshold,
             selection_seed=selection_seed,
             note=note,
-            made_by=by if getattr(by, "pk", None) else None,
+            made_by=by,
             made_at=now,
         )
         version.annotators.set(labellers)

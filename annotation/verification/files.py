@@ -119,10 +119,6 @@ VERDICTS: Columns = {
 }
 
 
-class SameKeys(ValueError):
-    """Questions of two datasets have the same key, so that one file cannot hold both."""
-
-
 def questions_in(study: Study, *, dataset: str = "") -> QuestionQuerySet:
     """The questions whose key points the study verifies, of one dataset if it is named."""
     items = LabelItem.objects.filter(study=study, role=LabelItem.Role.ORDINARY, question__isnull=False)
@@ -130,12 +126,10 @@ def questions_in(study: Study, *, dataset: str = "") -> QuestionQuerySet:
     return rows.of(dataset=dataset) if dataset else rows
 
 
-def check_keys(rows: QuestionQuerySet) -> None:
-    """Raise `SameKeys` where two of the questions would have the same key in a file."""
+def same_key(rows: QuestionQuerySet) -> str:
+    """The first key that two of the questions would have in a file; empty where one file can hold them all."""
     twice = rows.order_by().values("key").annotate(n=Count("pk")).filter(n__gt=1).order_by("key").first()
-    if twice:
-        names = ", ".join(sorted(set(rows.order_by().values_list("dataset", flat=True))))
-        raise SameKeys(f"Questions of several datasets are called “{twice['key']}”; name one of {names}.")
+    return twice["key"] if twice else ""
 
 
 def sets_in(study: Study) -> list[str]:
@@ -144,11 +138,7 @@ def sets_in(study: Study) -> list[str]:
 
 def ambiguous_sets(study: Study) -> list[str]:
     """The question sets of a study if questions of several share a key, so that one file cannot hold them all."""
-    try:
-        check_keys(questions_in(study))
-    except SameKeys:
-        return sets_in(study)
-    return []
+    return sets_in(study) if same_key(questions_in(study)) else []
 
 
 def lines(study: Study, verified: Dataset, *, dataset: str = "") -> Iterator[bytes]:
@@ -338,9 +328,11 @@ def export_dataset(study: Study, options: Mapping[str, Any], write: Callable[...
         return f"{n:,} judgments in {out}"
     try:
         verified = dataset_of(study, number=options["dataset_version"])
-        check_keys(questions_in(study, dataset=options["dataset"]))
-    except (NoVersion, SameKeys) as problem:
+    except NoVersion as problem:
         raise NotPossible(str(problem)) from problem
+    if key := same_key(questions_in(study, dataset=options["dataset"])):
+        names = ", ".join(sets_in(study))
+        raise NotPossible(f"Questions of several datasets are called “{key}”; name one of {names}.")
     if options["csv"] or options["all_points"]:
         n = table_of(POINT_COLUMNS, point_rows(study, verified, only_kept=not options["all_points"]))
         return f"{n:,} key points in {out}"

@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from fractions import Fraction
-from typing import Any, ClassVar, NamedTuple, TypeVar, Unpack
+from typing import Any, ClassVar, NamedTuple, Unpack
 
 from django import forms
 from django.db import transaction
@@ -15,7 +15,7 @@ from django.db.models import Count, QuerySet
 from django.urls import reverse
 from django.utils.formats import number_format
 
-from annotation.labelling.simulating import Chosen, Played, Rates, Said, Simulated, dice_of, mistaken
+from annotation.labelling.simulating import Chosen, Played, Rates, Said, Simulated, mistaken
 from annotation.models import LabelItem, Study, VerificationPlan
 from annotation.studies.dealing import Item, control_group, sample, stable_seed
 from annotation.studies.estimates import (
@@ -35,7 +35,6 @@ from annotation.studies.forms import (
     TrialFields,
     percent,
 )
-from annotation.studies.guidelines import default_guidelines
 from annotation.studies.kind import NotPossible, work_of
 from annotation.studies.lifecycle import NewStudy, new_study
 from annotation.verification.answers import POINT, Judgments
@@ -91,7 +90,6 @@ class QuestionsForm(NarrowedForm):
         return draw_questions(questions, data["n_sample"], seed=seed if data["seed"] is None else data["seed"])
 
     def count(self) -> tuple[int, int]:
-        """How many questions that is, and of how many that match, of a form that is right."""
         n = _matching(self.cleaned_data).count()
         return min(n, self.cleaned_data["n_sample"]) if self.cleaned_data["way"] == "sample" else n, n
 
@@ -164,7 +162,6 @@ class VerificationStudyForm(TrialFields, NewStudyForm, QuestionsForm, PlanForm):
         help_texts = {"narrows_first": NARROWS_FIRST_HELP}
 
     def clean(self) -> dict[str, Any]:
-        """Attention checks sit among questions that everyone gets."""
         data = super().clean()
         if data.get("n_attention_checks") and not data.get("control_percent"):
             self.add_error("n_attention_checks", "Attention checks need questions that everyone gets.")
@@ -184,7 +181,6 @@ class VerificationStudyForm(TrialFields, NewStudyForm, QuestionsForm, PlanForm):
         return super().shown(plan) | {name: percent(share) for name, share in shares.items()}
 
     def plan(self) -> Any:
-        """The settings as a row, with shares from 0 to 1."""
         self.instance.control_share = self.cleaned_data["control_percent"] / 100
         self.instance.share_without_highlight = self.cleaned_data["plain_percent"] / 100
         return self.instance
@@ -192,22 +188,24 @@ class VerificationStudyForm(TrialFields, NewStudyForm, QuestionsForm, PlanForm):
 
 def largest_set(seed: int) -> dict[str, Any]:
     """Values of a form that takes the question set with most key points."""
-    rows = KeyPoint.objects.filter(question__archived_at=None).exclude(question__dataset="").order_by()
-    sets = rows.values_list("question__dataset").annotate(n=Count("pk")).order_by("-n", "question__dataset")
-    return {"seed": seed, **({"dataset": first[0]} if (first := sets.first()) else {})}
+    return {"seed": seed, **({"dataset": first[0]} if (first := _sizes_of_sets().first()) else {})}
 
 
 def lacking(n: int) -> str:
     """Missing parts to verify n key points of one question set; empty where the largest has as many."""
-    rows = KeyPoint.objects.filter(question__archived_at=None).exclude(question__dataset="").order_by()
-    sets = rows.values_list("question__dataset").annotate(n=Count("pk")).order_by("-n").values_list("n", flat=True)
-    n_found = sets.first() or 0
+    _dataset, n_found = _sizes_of_sets().first() or ("", 0)
     if not n_found:
         return "No question with key points is here yet: import a question set, or make one by synthesis."
     if n_found >= n:
         return ""
     n_here, n_all = (number_format(number, force_grouping=True) for number in (n_found, n))
     return f"Only {n_here} of {n_all} key points are here: all are taken."
+
+
+def _sizes_of_sets() -> Any:
+    """The question sets with how many key points each has, the largest first."""
+    rows = KeyPoint.objects.filter(question__archived_at=None).exclude(question__dataset="").order_by()
+    return rows.values_list("question__dataset").annotate(n=Count("pk")).order_by("-n", "question__dataset")
 
 
 def choice_of(study: Study) -> dict[str, Any]:
@@ -386,7 +384,6 @@ def _items(
     ]
 
 
-K = TypeVar("K", bound=Hashable)
 CARELESS = Rates(first=0.5, second=2 / 3, seconds=2.5)
 """Somebody who does not look."""
 
@@ -411,11 +408,6 @@ def said_of(true: Truth, rates: Rates, dice: random.Random) -> Judgments:
     return Judgments(Grounded.YES.value, keyness) if is_grounded else Judgments(Grounded.NO.value)
 
 
-def answers_of(truth: Mapping[K, Truth], *, rates: Rates, person: str, seed: int) -> dict[K, Judgments]:
-    """Somebody's answer to each key point."""
-    return {point: said_of(true, rates, dice_of(person, seed, point)) for point, true in truth.items()}
-
-
 class SimulatedVerification(Simulated[Truth]):
     careless = CARELESS
 
@@ -432,7 +424,6 @@ class SimulatedVerification(Simulated[Truth]):
                 n_attention_checks=chosen.n_attention_checks,
             ),
             questions=questions,
-            guidelines=default_guidelines(Study.Kind.VERIFICATION),
             **values,
         )
 

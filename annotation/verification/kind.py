@@ -83,7 +83,6 @@ class PersonRow(parts.Answering):
 
 
 def overview_of(study: Study) -> parts.Overview:
-    """Read it all. Five queries."""
     grounded: dict[int, Counter[str]] = defaultdict(Counter)
     keyness: dict[int, Counter[str]] = defaultdict(Counter)
     odd: dict[int, Counter[str]] = defaultdict(Counter)
@@ -163,16 +162,15 @@ def _progress(overview: parts.Overview, study: Study) -> parts.Table:
         lambda row: f"{row.n_checks_right} of {row.n_checks}" if row.n_checks else "–",
     )
     columns = [
-        *parts.progress_columns(),
-        parts.time_column(),
+        *parts.PROGRESS,
+        parts.TIME,
         parts.Column(
             "per_hour",
             "Per hour",
             lambda row: number_format(row.speed.per_hour, 0, force_grouping=True) if row.speed else "–",
             by=lambda row: row.speed and row.speed.per_hour,
         ),
-        parts.median_column(),
-        parts.fast_column(),
+        *parts.SPEED,
         *([checks] if overview.n_gold else []),
         parts.cost_column(study.currency),
     ]
@@ -194,7 +192,7 @@ def _answers(overview: parts.Overview) -> parts.Table:
             after_yes,
         ),
         parts.Column("kept", "Kept", lambda row: percent(row.keep_share), by=lambda row: row.keep_share),
-        parts.Column("unsure", "Not sure", lambda row: row.n_unsure),
+        parts.UNSURE,
         parts.Column("open", "Second judgment open", lambda row: row.n_incomplete),
     ]
     return parts.Table("answers", "Answers", caption, columns, overview.people)
@@ -312,7 +310,6 @@ class Verification(LabelWork):
     )
 
     def create(self, *, form: Any, by: Any, now: datetime) -> Study:
-        """Take the questions and deal them."""
         questions = form.chosen(seed=form.chosen_seed)
         if not questions:
             raise NotPossible("There is no question with key points of that kind in this set.")
@@ -340,15 +337,12 @@ class Verification(LabelWork):
         return super().initial_of(study, user) | choice_of(study)
 
     def add_items(self, *, form: Any, study: Study, by: Any, now: datetime) -> int:
-        """Add the questions that the form chooses; returns how many of them are new."""
         return items.add_questions(study=study, questions=form.chosen(seed=study.seed), by=by, now=now)
 
     def dealing(self, study: Study) -> Dealing:
-        """Questions are assigned whole."""
         return {"group": "question", "wanted": study.verification_plan.people_per_question}
 
     def page_context(self, task: LabelTask) -> dict[str, Any]:
-        """The question, its documents with passages to highlight, the key point, the annotator's own answer."""
         documents = documents_of(task.item.question)
         highlight = highlight_for(task.item, documents)
         return laid_out(task, documents, highlight, POINT.current(task))
@@ -371,7 +365,6 @@ class Verification(LabelWork):
         return QuestionText(row.key_point.text, question.language, beside=question.text)
 
     def pane(self, context: dict[str, Any]) -> Pane:
-        """The texts of the documents, to be stitched into the page."""
         documents = [document for document, _passages in context["documents"]]
         return pane_of(context["question"], documents, context["highlight"])
 

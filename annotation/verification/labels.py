@@ -131,7 +131,6 @@ class PointTable:
         )
 
     def control(self) -> PointTable:
-        """Only the key points that everybody gets."""
         return self.only(self.is_control)
 
     def anonymous(self) -> PointTable:
@@ -153,7 +152,11 @@ class PointTable:
 
 def collect(study: Study) -> PointTable:
     """The labels of a verification study, or external ones; three queries, or one."""
-    return _of_external_study(study) if study.kind == Study.Kind.EXTERNAL else _of_study(study)
+    if study.kind != Study.Kind.EXTERNAL:
+        return _of_study(study)
+    rows = ExternalLabel.objects.filter(study=study, task__in=STORED_TASKS).order_by("pk")
+    values = rows.values_list("annotator__label", "task", "item", "label", "cluster")
+    return external_point_table(ExternalAnswer(*row) for row in values.iterator(chunk_size=CHUNK))
 
 
 def judges_points(study: Study) -> bool:
@@ -242,12 +245,6 @@ class ExternalAnswer:
     cluster: str = ""
 
 
-def _of_external_study(study: Study) -> PointTable:
-    rows = ExternalLabel.objects.filter(study=study, task__in=STORED_TASKS).order_by("pk")
-    values = rows.values_list("annotator__label", "task", "item", "label", "cluster")
-    return external_point_table(ExternalAnswer(*row) for row in values.iterator(chunk_size=CHUNK))
-
-
 def external_point_table(rows: Iterable[ExternalAnswer]) -> PointTable:
     """External answers, task by task. What everyone answered stands for the control group."""
     people: dict[str, int] = {}
@@ -306,7 +303,6 @@ def verdicts_on(points: QuerySet[Any, Any]) -> Any:
 
 
 def facts_of(look: Any) -> object:
-    """All that figures on key points depend on."""
     study = study_or_gone(look.study)
     points = key_points_of(study)
     judges = list(Judge.objects.counted().order_by("pk").values_list("pk", "name", "version", "kind"))

@@ -72,15 +72,15 @@ def dataset(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     table = collect(study)
     people = [(person.key, person.name) for person in table.people]
     current = datasets.choice_of(study, table)
-    is_tried = any(name in request.GET for name in TRIED)
-    form = ChoiceForm(request.GET if is_tried else None, people=people, initial=_initial(current))
-    if is_tried and "rule" not in request.GET:
-        values = _initial(current) | _some(request)
-        form = ChoiceForm(None, people=people, initial=values)
-        choice = Choice(tuple(values["annotators"]), current.rule, values["autods_threshold"])
-    else:
-        choice = _tried(form) if is_tried and form.is_valid() else current
-    return _page(request, study, table, form, choice, is_tried=is_tried and choice is not current)
+    is_sent = "rule" in request.GET
+    sent: Any = request.GET if is_sent else _initial(current) | _linked(request)
+    form = ChoiceForm(sent, people=people)
+    if any(name in request.GET for name in TRIED) and form.is_valid():
+        data = form.cleaned_data
+        choice = Choice(tuple(data["annotators"]), Rule(data["rule"]), data["autods_threshold"])
+        return _page(request, study, table, form, choice, is_tried=True)
+    form = form if is_sent else ChoiceForm(people=people, initial=_initial(current))
+    return _page(request, study, table, form, current, is_tried=False)
 
 
 def _page(
@@ -124,24 +124,10 @@ def _initial(choice: Choice) -> dict[str, Any]:
     }
 
 
-def _some(request: HttpRequest) -> dict[str, Any]:
+def _linked(request: HttpRequest) -> dict[str, Any]:
     """Settings from a link of another page: people with the seed they were chosen by, or a threshold."""
-    settings: dict[str, Any] = {}
-    if people := request.GET.getlist("annotators"):
-        settings["annotators"] = people
-    seed = request.GET.get("selection_seed", "")
-    if seed.isdecimal() and len(seed) < 12:
-        settings["selection_seed"] = int(seed)
-    try:
-        threshold = float(request.GET.get("autods_threshold", ""))
-    except ValueError:
-        return settings
-    return settings | {"autods_threshold": threshold} if 0 <= threshold <= 1 else settings
-
-
-def _tried(form: ChoiceForm) -> Choice:
-    data = form.cleaned_data
-    return Choice(tuple(data["annotators"]), Rule(data["rule"]), data["autods_threshold"])
+    values = {name: request.GET.getlist(name) for name in ChoiceForm.base_fields if name in request.GET}
+    return {name: value if name == "annotators" else value[-1] for name, value in values.items()}
 
 
 def _sample(verified: Dataset, n: int = 12) -> list[dict[str, Any]]:
@@ -155,7 +141,6 @@ def _sample(verified: Dataset, n: int = 12) -> list[dict[str, Any]]:
 @requires("annotation.change_study")
 @require_POST
 def choose(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
-    """Record a choice as the next version."""
     study = study_of(request, uid, kind=Study.Kind.VERIFICATION)
     table = collect(study)
     people = [(person.key, person.name) for person in table.people]

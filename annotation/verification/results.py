@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from annotation.models import Study
-from annotation.results.judges import JudgeReport, JudgeRow, judge_report
+from annotation.results.judges import JudgeReport, judge_report
 from annotation.results.people import Agreement, agreement, as_json
 from annotation.results.study import study_or_gone
 from annotation.results.table import LabelTable, Rater
@@ -69,11 +69,12 @@ def _judges(study: Study, table: PointTable, judges: Mapping[int, Judge]) -> lis
     place = {point: at for at, point in enumerate(table.points)}
     stored: dict[int, dict[str, Ints]] = {}
     invalid: dict[int, dict[str, int]] = {}
+    nothing = np.full(table.n_items, MISSING, dtype=np.int64)
     rows = verdicts_on(key_points_of(study)).order_by("judge__name", "judge__version", "pk")
     for judge, point, judgment, answer in rows.values_list("judge_id", "key_point_id", "judgment", "answer"):
         if point not in place:
             continue
-        codes = stored.setdefault(judge, {name: _nothing(table) for name in KeyPointVerdict.Judgment.values})
+        codes = stored.setdefault(judge, {name: nothing.copy() for name in KeyPointVerdict.Judgment.values})
         counts = invalid.setdefault(judge, dict.fromkeys(KeyPointVerdict.Judgment.values, 0))
         if answer:
             codes[judgment][place[point]] = CATEGORIES[Task(judgment)].index(answer)
@@ -118,10 +119,6 @@ def _at_threshold(name: str, key: str, scores: Floats, threshold: float) -> Mach
     return Machine(Rater(key, name, name, kind=AUTODS), {Task.KEEP: codes}, {Task.KEEP: 0})
 
 
-def _nothing(table: PointTable) -> Ints:
-    return np.full(table.n_items, MISSING, dtype=np.int64)
-
-
 def machine_report(table: PointTable, task: Task, known: Iterable[Machine]) -> JudgeReport | None:
     """Machines against people by the formulas of the judge table; None where none answered what people did.
 
@@ -149,13 +146,8 @@ def _beside(labels: LabelTable, task: Task, able: Sequence[Machine]) -> LabelTab
     )
 
 
-def stats_of(row: JudgeRow) -> dict[str, Stat]:
-    """The figures of a machine, or of people, under the names that the agreement of people has."""
-    return {name: row.stats[figure] for name, figure in FIGURES.items()}
-
-
 def report_json(report: JudgeReport | None) -> list[dict[str, Any]]:
-    """A row for each machine, after that of people among themselves."""
+    """A row for each machine, after that of people among themselves; figures have the names of people's."""
     if report is None:
         return []
     rows = (*((report.ceiling,) if report.ceiling else ()), *report.rows)
@@ -165,7 +157,7 @@ def report_json(report: JudgeReport | None) -> list[dict[str, Any]]:
             "kind": row.kind,
             "n": row.n_insights,
             "n_invalid": row.n_invalid,
-            **stat_json(stats_of(row)),
+            **stat_json({name: row.stats[figure] for name, figure in FIGURES.items()}),
             "confusion": row.confusion,
         }
         for row in rows

@@ -6,7 +6,6 @@ import random
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any
@@ -51,44 +50,26 @@ MARGIN = 320
 KEYNESS = {Keyness.AGREE: "good", Keyness.NEUTRAL: "warn", Keyness.DISAGREE: "bad"}
 
 
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """A passage with what stands around it; without a place only the quote is known."""
-
-    number: int
-    document: str
-    document_number: int | None
-    before: str
-    text: str
-    after: str
-    percent: int
-    is_located: bool
-
-
-def passages_of(point: KeyPoint) -> list[Passage]:
+def passages_of(point: KeyPoint) -> list[dict[str, Any]]:
     """The passages that a key point was taken from, in order; one query."""
     spans = Span.objects.filter(key_point=point).select_related("document").order_by("number")
     return [_passage(span) for span in spans]
 
 
-def _passage(span: Span) -> Passage:
+def _passage(span: Span) -> dict[str, Any]:
+    """A passage with what stands around it; without a place only the quote is known."""
     document = span.document
-    number = document.number if document else None
-    name = document.title if document else ""
     if document is None or span.start is None or span.end is None:
-        return Passage(span.number, name, number, "", span.quote, "", 0, is_located=False)
-    first = max(0, span.start - MARGIN)
-    before, after = document.text[first : span.start], document.text[span.end : span.end + MARGIN]
-    return Passage(
-        number=span.number,
-        document=name,
-        document_number=number,
-        before=("… " if first else "") + before,
-        text=document.text[span.start : span.end],
-        after=after + (" …" if span.end + MARGIN < len(document.text) else ""),
-        percent=int(100 * (span.match_ratio or 0)),
-        is_located=True,
-    )
+        return {"span": span, "text": span.quote}
+    first, last = max(0, span.start - MARGIN), span.end + MARGIN
+    return {
+        "span": span,
+        "is_located": True,
+        "before": ("… " if first else "") + document.text[first : span.start],
+        "text": document.text[span.start : span.end],
+        "after": document.text[span.end : last] + (" …" if last < len(document.text) else ""),
+        "percent": int(100 * (span.match_ratio or 0)),
+    }
 
 
 def in_words(row: Any) -> Words:
@@ -263,7 +244,7 @@ def draw_check(
             annotator=annotator,
             seed=seed,
             note=note,
-            made_by=by if getattr(by, "pk", None) else None,
+            made_by=by,
             made_at=now,
         )
         SpotCheckMark.objects.bulk_create(SpotCheckMark(spot_check=check, label_id=pk) for pk in chosen)
@@ -332,8 +313,6 @@ def result_of(check: SpotCheck) -> Stat:
 
 
 class DrawForm(forms.Form):
-    """A sample of one person's answers."""
-
     annotator = forms.ChoiceField(label="Annotator")
     n = forms.IntegerField(label="Answers", min_value=1, max_value=500, initial=20)
     seed = forms.IntegerField(

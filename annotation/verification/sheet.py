@@ -149,7 +149,6 @@ class KeyPointResults(StudyResults[Look, KeyPointFigures]):
         return f"key-points-{figures.scope}"
 
     def headline(self, figures: KeyPointFigures) -> Headline:
-        """How many key points were judged, and how far people agree on which are kept."""
         people = {task.task: task.people for task in figures.tasks}.get(Task.KEEP)
         cards = people.cards if people else {}
         of = " of the control group" if figures.scope == CONTROL else ""

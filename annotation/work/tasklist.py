@@ -21,7 +21,7 @@ from annotation.studies import consent
 from annotation.studies.amounts import pay
 from annotation.studies.tasks import task_counts
 from annotation.writing import assigning, eligibility
-from annotation.writing.eligibility import NotEligible, held_back, other_form_first
+from annotation.writing.eligibility import OTHER_FORM_FIRST, NotEligible, held_back
 from annotation.writing.page_context import why_not
 from annotation.writing.planning import PRACTICE_LIMIT_MS, limit_ms_of
 from benchmarks.scoring.summhay import reading_minutes
@@ -57,7 +57,6 @@ class Row:
 
     @property
     def is_running(self) -> bool:
-        """Whether its clock runs."""
         return self.session is not None and self.session.state == Session.State.RUNNING
 
 
@@ -93,7 +92,6 @@ class Board:
 
     @property
     def others(self) -> tuple[Row, ...]:
-        """The rows below the task at hand."""
         return self.rows[1:] if self.hero else self.rows
 
     @property
@@ -170,11 +168,6 @@ def board(annotator: Annotator, now: datetime) -> Board:
     )
 
 
-def next_step(annotator: Annotator, now: datetime) -> Row | None:
-    """Next step of a person when something is finished: the task at hand, as *My work* names it."""
-    return board(annotator, now).hero
-
-
 def after_practice(annotator: Annotator, now: datetime, *, practised_for: str) -> Row | None:
     """The writing task with this uid, from which practice was asked for, or else the most urgent one."""
     writing = [row for row in board(annotator, now).rows if row.assignment]
@@ -225,14 +218,16 @@ def _writing_rows(
         if row.is_practice:
             continue
         session: Session | None = getattr(row, "session", None)
-        limit = _limit_ms(row, session, members)
+        limit, is_begun = _limit_ms(row, session, members), _has_begun(session)
         rows.append(
             Row(
                 title=row.subtopic.query,
                 task=_("Write a summary"),
                 study=row.study,
-                url=_address(row, session),
-                is_begun=_has_begun(row),
+                url=reverse("annotation:session", args=[session.uid])
+                if session is not None and is_begun
+                else reverse("annotation:session-start", args=[row.uid]),
+                is_begun=is_begun,
                 due_at=row.due_at,
                 is_late=row.due_at is not None and row.due_at < now,
                 most=None if row.study is None else pay(limit, row.study.hourly_rate),
@@ -249,7 +244,7 @@ def _writing_rows(
 
 def _reasons(annotator: Annotator, unfinished: Sequence[Any]) -> dict[int, str]:
     """Why tasks that nobody has begun cannot be started, as their start pages say it; by id."""
-    waiting = [row for row in unfinished if not row.is_practice and not _has_begun(row)]
+    waiting = [row for row in unfinished if not row.is_practice and not _has_begun(getattr(row, "session", None))]
     if not waiting:
         return {}
     [first, *_others] = waiting
@@ -261,7 +256,7 @@ def _reasons(annotator: Annotator, unfinished: Sequence[Any]) -> dict[int, str]:
     obstacles = {
         row.pk: (
             *eligibility.obstacles_to(person, row.subtopic, row.study),
-            *([other_form_first()] if row.pk in later else []),
+            *([OTHER_FORM_FIRST] if row.pk in later else []),
         )
         for row in waiting
     }
@@ -276,14 +271,7 @@ def _limit_ms(row: Any, session: Session | None, members: dict[int, Membership])
     return limit_ms_of(plan=row.study.writing_plan, annotator=row.annotator, membership=members.get(row.study.pk))
 
 
-def _address(row: Assignment, session: Session | None) -> str:
-    if session is not None and session.state != Session.State.READY:
-        return reverse("annotation:session", args=[session.uid])
-    return reverse("annotation:session-start", args=[row.uid])
-
-
-def _has_begun(row: Any) -> bool:
-    session = getattr(row, "session", None)
+def _has_begun(session: Session | None) -> bool:
     return session is not None and session.state != Session.State.READY
 
 

@@ -68,7 +68,6 @@ class LastAnswer:
 
     @property
     def can_be_changed(self) -> bool:
-        """Whether the study still takes answers."""
         return bool(self.study.state == Study.State.OPEN)
 
 
@@ -155,7 +154,6 @@ def practice(request: HttpRequest) -> HttpResponse:
 @require_safe
 @never_cache
 def own_work(request: HtmxHttpRequest) -> HttpResponse:
-    """Page of what this person has handed in."""
     annotator = annotator_behind(request)
     context = {
         "sessions": Session.objects.filter(annotator=annotator, state__in=clock.OVER)
@@ -203,7 +201,6 @@ def replies(request: HtmxHttpRequest) -> HttpResponse:
 @require_safe
 @never_cache
 def own_earnings(request: HtmxHttpRequest) -> HttpResponse:
-    """Measured time and pay of this person, per session and study."""
     annotator, now = annotator_behind(request), timezone.now()
     earned = earned_by(annotator, now)
     context = {
@@ -372,7 +369,7 @@ def finished(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
         "worked_ms": worked_ms,
         "earned": pay(worked_ms, study.hourly_rate),
         "each_ms": worked_ms // n_done if n_done else None,
-        "next": tasklist.next_step(person, now),
+        "next": tasklist.board(person, now).hero,
         "n": len(rows),
         "n_open": sum(row.is_open for row in rows),
         "n_blocked": tasks.unfinished().with_blocked().filter(is_blocked=True).count(),

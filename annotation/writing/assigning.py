@@ -13,27 +13,26 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
-from django.db import IntegrityError, transaction
+from django.db import transaction
 from django.db.models import Count, Prefetch, Q, prefetch_related_objects
 
 from annotation.models import Annotator, Assignment, Study, WritingPlan
 from annotation.studies import consent
 from annotation.studies.dealing import Group, deal, stable_seed
-from annotation.studies.gaps import Blocked, Holding, Reason, held_by_absent, idle_people
+from annotation.studies.gaps import Blocked, Gaps, Holding, Reason, held_by_absent
 from annotation.studies.tasks import note_fewer, task_counts
 from annotation.writing.documentsets import DocumentSet, Rule, choose, load_material, rule_of
 from annotation.writing.eligibility import (
+    OTHER_FORM_FIRST,
     Code,
     Forms,
     NotEligible,
     Obstacle,
     deal_forms,
     forms_of,
-    in_order,
     is_held_back,
     load_people,
     obstacles_to,
-    other_form_first,
 )
 from benchmarks import audit
 from benchmarks.models import Haystack, Subtopic
@@ -56,20 +55,11 @@ class Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Shortfall:
-    """A subtopic for which not enough people were found."""
-
-    subtopic: Subtopic
-    n_wanted: int
-    n_have: int
-
-
-@dataclass(frozen=True, slots=True)
 class Proposal:
-    """Outcome of `assign`, before it is done."""
+    """Outcome of `assign`, before it is done; subtopics for which too few were found, with how many they have."""
 
     pairs: tuple[Pair, ...]
-    shortfalls: tuple[Shortfall, ...]
+    shortfalls: tuple[tuple[Subtopic, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,9 +132,7 @@ def propose(study: Study, *, max_tasks: int | None = None) -> Proposal:
     return Proposal(
         pairs=tuple(Pair(annotators[person], subtopics[pk], sets[pk]) for person, pk in pairs),
         shortfalls=tuple(
-            Shortfall(subtopic, wanted, have[subtopic.pk])
-            for subtopic in table.subtopics
-            if have[subtopic.pk] < wanted
+            (subtopic, have[subtopic.pk]) for subtopic in table.subtopics if have[subtopic.pk] < wanted
         ),
     )
 
@@ -247,13 +235,14 @@ def _pairs(
     barred = {pair for pair, obstacles in table.obstacles.items() if obstacles}
     if table.forms is not None:
         dealt: tuple[tuple[int, int], ...] = ()
+        in_order = sorted(table.live, key=lambda pair: table.live[pair].pk)
         for group in (people[: len(table.annotators)], people[len(table.annotators) :]):
             dealt += deal_forms(
                 table.forms,
                 group,
                 wanted=plan.sessions_per_subtopic,
                 seed=f"assign:{study.seed}",
-                have=(*in_order(table.live), *dealt),
+                have=(*in_order, *dealt),
                 barred=barred,
             )
         return dealt
@@ -304,13 +293,12 @@ def what_stands_in_the_way(assignment: Assignment) -> tuple[Obstacle, ...]:
     if study.state != Study.State.OPEN:
         obstacles.append(Obstacle(Code.STUDY_CLOSED, "The study is not open."))
     if is_held_back(assignment):
-        obstacles.append(other_form_first())
+        obstacles.append(OTHER_FORM_FIRST)
     person = load_people([assignment.annotator], study=study, starting=assignment)
     return (*obstacles, *obstacles_to(person[assignment.annotator_id], assignment.subtopic, study))
 
 
 def has_practice_corpus() -> bool:
-    """Whether there is a haystack to practise on."""
     return Haystack.objects.current().filter(is_practice=True, subtopics__isnull=False).exists()
 
 
@@ -333,19 +321,11 @@ def practice_assignment(*, annotator: Annotator, now: datetime) -> Assignment | 
     if subtopic is None:
         return None
     documents = choose(load_material([subtopic])[subtopic.pk], PRACTICE_RULE)
-    task = Assignment(
-        annotator=annotator,
-        subtopic=subtopic,
-        is_practice=True,
-        created_at=now,
-        **_frozen(documents, stable_seed("practice", annotator.pk)),
+    frozen = _frozen(documents, stable_seed("practice", annotator.pk))
+    task: Assignment
+    task, _made = mine.get_or_create(  # of two tabs that ask at once the database lets one through
+        annotator=annotator, is_practice=True, defaults={"subtopic": subtopic, "created_at": now, **frozen}
     )
-    try:
-        with transaction.atomic():
-            task.save()
-    except IntegrityError:
-        # Two tabs asked at once; the database let one through.
-        task = mine.get()
     return task
 
 
@@ -381,21 +361,22 @@ def _frozen(documents: DocumentSet, seed: int) -> dict[str, Any]:
 # Gaps
 
 
-class SessionGaps:
+class SessionGaps(Gaps):
     """Gaps of a writing study: sessions that nobody has, and people who may be given no subtopic."""
 
     def __init__(self, study: Study) -> None:
         self.study = study
 
     def n_short(self) -> int:
-        """How many sessions that are planned nobody has."""
         plan, of_study = self.study.writing_plan, Q(assignments__in=self.study.assignments.live().order_by())
         have = plan.subtopics.order_by().annotate(n=Count("assignments", filter=of_study))
         return sum(max(0, plan.sessions_per_subtopic - n) for n in have.values_list("n", flat=True))
 
     def blocked(self) -> list[Blocked]:
-        idle = idle_people(self.study)  # one query where everybody has a task
-        return blocked_in(eligibility_of(self.study, idle, ())) if idle else []
+        at_work = self.study.assignments.live().order_by().values("annotator")
+        idle = self.study.memberships.current().exclude(annotator__in=at_work).select_related("annotator__user")
+        people = [row.annotator for row in idle.order_by("number")]  # one query where everybody has a task
+        return blocked_in(eligibility_of(self.study, people, ())) if people else []
 
     def held(self) -> list[Holding]:
         return held_by_absent(self.study)

@@ -70,7 +70,6 @@ class DocumentSet:
 
 
 def rule_of(plan: WritingPlan) -> Rule:
-    """The part of a stored plan that decides on the documents."""
     return Rule(plan.setting, plan.token_budget, plan.include_zero_insight, plan.retriever)
 
 
@@ -161,12 +160,10 @@ class Preview:
 
     @property
     def longest(self) -> PreviewRow | None:
-        """The subtopic that takes the most reading."""
         return max(self.rows, key=lambda row: row.minutes, default=None)
 
     @property
     def too_long(self) -> tuple[PreviewRow, ...]:
-        """Subtopics whose documents cannot be read within the limit."""
         return tuple(row for row in self.rows if row.minutes > self.limit_minutes)
 
     @property

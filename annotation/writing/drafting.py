@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
-from hashlib import sha256
 from typing import Any
 
 from django.db import IntegrityError
@@ -19,6 +18,7 @@ from annotation.clock import ClockState, State
 from annotation.models import DraftRevision, Session, SessionEvent
 from annotation.writing import packing
 from annotation.writing.locking import LARGEST_MS, Lapse, LockedSession, locked
+from benchmarks.io.published import sha256_of
 
 LONG_DRAFT = 200
 """Characters from which emptying a draft needs a confirmation."""
@@ -363,7 +363,3 @@ def status_at(state: ClockState, at_ms: int, *, is_active_tab: bool, lapse: Laps
         pauses_in_ms=clock.pauses_in_ms(state, at_ms),
         paused_by=lapse.reason if lapse else "",
     )
-
-
-def sha256_of(text: str) -> str:
-    return sha256(text.encode()).hexdigest()

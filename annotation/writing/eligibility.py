@@ -13,7 +13,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
@@ -193,14 +192,7 @@ def is_held_back(task: Assignment) -> bool:
     return bool(same.unfinished().filter(pk__lt=task.pk).exists())
 
 
-def in_order(live: dict[tuple[int, int], Any]) -> Sequence[tuple[int, int]]:
-    """Tasks by (person, subtopic), in the order in which they were given."""
-    return sorted(live, key=lambda pair: live[pair].pk)
-
-
 class Code(StrEnum):
-    """Why somebody may not write."""
-
     INACTIVE = "inactive"
     NOT_MEMBER = "not_member"
     RESEARCH_ROLE = "research_role"
@@ -255,9 +247,8 @@ class Person:
     not_apart: frozenset[int] = frozenset()
 
 
-def other_form_first() -> Obstacle:
-    """Why the second of two parallel forms waits."""
-    return Obstacle(Code.OTHER_FORM_FIRST, "The task on the other form comes first.")
+OTHER_FORM_FIRST = Obstacle(Code.OTHER_FORM_FIRST, "The task on the other form comes first.")
+"""Why the second of two parallel forms waits."""
 
 
 WHY_NOT = {

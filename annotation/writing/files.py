@@ -41,12 +41,13 @@ from annotation.studies.rows import (
     fields_of,
     jsonl_file,
     objects,
+    pseudonyms_of,
     removed_from,
     rows_of,
 )
 from annotation.writing import curves, late, packing, scoring, settling
 from annotation.writing.late import new_words
-from annotation.writing.results import earning_of, pseudonyms, session_results, sessions_in, sessions_of
+from annotation.writing.results import earning_of, session_results, sessions_in, sessions_of
 from benchmarks.io.schemas.topics import TopicSummary
 from benchmarks.models import Haystack, Judge, Summary
 from benchmarks.system_names import PEOPLE, TopicSystem, parse_system, published_retriever, setting_name
@@ -128,7 +129,7 @@ def session_rows(
     """One row for each session, or for each of these, its time and pay as of `now`."""
     credits = ClockCredit.objects.filter(session__assignment__study=study).order_by()
     credited = dict(credits.values_list("session").annotate(total=Sum("delta_ms")))
-    names = pseudonyms(studies={study.pk})
+    names = pseudonyms_of(study)
     rows: Any = (
         (study_sessions(study) if sessions is None else sessions)
         .annotate(
@@ -142,7 +143,7 @@ def session_rows(
         .defer("draft_text", "notes_text", "marked_passages")
     )
     for row in rows:
-        row.pseudonym, row.rate = names.get((study.pk, row.annotator_id)), study.hourly_rate
+        row.pseudonym, row.rate = names.get(row.annotator_id), study.hourly_rate
         row.credited_ms, row.earned = credited.get(row.pk, 0), earning_of(row, study, now)
         values = (of(row) for of in _MADE)
         yield tuple(value.isoformat() if isinstance(value, datetime) else value for value in values)

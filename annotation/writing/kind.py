@@ -123,14 +123,12 @@ class Writing(Work):
         return Headline(0, 0, None)
 
     def results_of(self, study: Study, part: str = "") -> StudyResults[Any, Any] | None:
-        """Scores of final texts and over time."""
         if part == plan_sheet.TAB.here:
             return plan_sheet.RESULTS
         return None if part else RESULTS
 
     @transaction.atomic
     def create(self, *, form: Any, by: Any, now: datetime) -> Study:
-        """Make the study and, where the form says so, assign its tasks."""
         study = planning.create_study(
             plan=form.plan(), subtopics=form.chosen_subtopics(), by=by, now=now, **form.common()
         )
@@ -186,13 +184,11 @@ class Writing(Work):
         return plan_sheet.next_step_of(study, now)
 
     def deal_to_newcomers(self, *, study: Study, max_tasks: int | None, now: datetime) -> None:
-        """Fill the open places."""
         assigning.assign(study=study, by=None, now=now, max_tasks=max_tasks or 1)
 
     def release(
         self, *, study: Study, annotator: Annotator, reason: str, by: Any, now: datetime
     ) -> tuple[int, int]:
-        """Withdraw the tasks that somebody who leaves has not begun; gives how many, and how many stay begun."""
         tasks = study.assignments.filter(annotator=annotator)
         waiting = list(tasks.untouched())
         for assignment in waiting:
@@ -200,13 +196,11 @@ class Writing(Work):
         return len(waiting), tasks.filter(state=Assignment.State.STARTED).count()
 
     def unfinished_of(self, *, study: Study, annotator: Annotator) -> tuple[int, int]:
-        """How many tasks of somebody wait, and how many are begun."""
         tasks = study.assignments.filter(annotator=annotator)
         n_waiting = tasks.untouched().count()
         return n_waiting, tasks.filter(state=Assignment.State.STARTED).count()
 
     def opening_problems(self, study: Study) -> list[str]:
-        """Tell what has to be done before a study can be opened."""
         problems = []
         subtopics = list(study.writing_plan.subtopics.select_related("haystack"))
         if not subtopics:
@@ -224,7 +218,6 @@ class Writing(Work):
         return problems
 
     def archiving_problems(self, study: Study) -> list[str]:
-        """Tell what stands in the way of archiving."""
         n = Session.objects.filter(assignment__study=study).exclude(state__in=clock.OVER).count()
         have = in_figures(
             n,
@@ -234,7 +227,6 @@ class Writing(Work):
         return [f"{have}."] if n else []
 
     def deletion_problems(self, study: Study) -> list[str]:
-        """Tell what stands in the way of deleting."""
         n = Session.objects.filter(assignment__study=study).count()
         begun = in_figures(n, "session was", "sessions were")
         stays = "What people wrote cannot be deleted; archive the study instead."

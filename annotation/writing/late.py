@@ -53,7 +53,6 @@ class LateText:
 
     @property
     def n_new(self) -> int:
-        """Words that came too late."""
         return new_words(self.final_text, self.revision.text)
 
     @property
@@ -69,7 +68,6 @@ class LateText:
 
     @property
     def changes(self) -> list[Change]:
-        """Changes since the final text, word by word."""
         return changes(self.final_text, self.revision.text)
 
 

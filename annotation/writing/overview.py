@@ -48,7 +48,7 @@ class PersonRow:
 def page_of(study: Study, now: datetime) -> OverviewPage:
     sessions = Session.objects.filter(assignment__study=study).select_related("assignment__study")
     earned = results.earnings_of(sessions, now)
-    per_person, total = results.by_annotator(earned), results.by_study(earned).get(study)
+    per_person, total = results.by_annotator(earned), results.total_of(earned)
     people = [PersonRow(member, per_person.get(member.annotator_id)) for member in _members(study)]
     states = tuple(zip(("To do", "Under way", "Done"), STATES, strict=True))
 

@@ -32,9 +32,10 @@ from annotation.studies.rhythm import preferences_of
 from annotation.writing import late
 from annotation.writing.assigning import shuffled
 from annotation.writing.documentsets import NoDocuments, choose, load_material, rule_of
-from annotation.writing.drafting import sha256_of, status_at
+from annotation.writing.drafting import status_at
 from annotation.writing.eligibility import Code, NotEligible
 from annotation.writing.planning import AIDS, frozen_settings, limit_of, mark_every_of
+from benchmarks.io.published import sha256_of
 from benchmarks.models import Subtopic
 from benchmarks.scoring.text import bullets, lines_from_text
 

@@ -210,8 +210,6 @@ def _session(request: HttpRequest, uid: UUID, now: datetime) -> Session:
 
 
 class StartForm(forms.Form):
-    """The promise without which no session starts."""
-
     no_model = forms.BooleanField(
         label=gettext_lazy(
             "I write this myself: no language model, no writing assistant, no help from other people."
@@ -221,8 +219,6 @@ class StartForm(forms.Form):
 
 
 class ReportForm(forms.Form):
-    """The questions after a session."""
-
     time_was_enough = forms.ChoiceField(
         label=gettext_lazy("Was there enough time to work without rushing?"),
         choices=[("yes", gettext_lazy("Yes")), ("no", gettext_lazy("No"))],

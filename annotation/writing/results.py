@@ -8,12 +8,12 @@ is paid once it is worked.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from statistics import fmean
-from typing import Any, TypeVar
+from typing import Any
 
 from django.db.models import Exists, F, OuterRef, QuerySet, Subquery
 
@@ -28,7 +28,7 @@ from annotation.models import (
     Study,
     TypedText,
 )
-from annotation.studies.amounts import paid_ms, pay
+from annotation.studies.amounts import pay
 from benchmarks.leaderboard.board import ORDERS, place_of, scored_summaries, scores_of
 from benchmarks.models import Haystack, Judge
 from benchmarks.scoring.leaderboard import Leaderboard, Scored
@@ -37,8 +37,6 @@ from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.summhay import MEASURES as SCORED
 from benchmarks.scoring.summhay import Average, Score, SummaryScore
 from benchmarks.scoring.text import lines_from_text, words_per_bullet
-
-Key = TypeVar("Key")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,31 +75,23 @@ def earnings_of(sessions: Iterable[Session], now: datetime) -> list[Earning]:
 def earning_of(session: Session, study: Study, now: datetime) -> Earning:
     """Earnings of the writer of a session until now."""
     worked, rate = session.active_ms_at(now), study.hourly_rate
-    return Earning(session, worked, paid_ms(worked, rate), pay(worked, rate), study.currency)
+    return Earning(session, worked, worked if rate > 0 else 0, pay(worked, rate), study.currency)
 
 
-def by_study(earnings: Iterable[Earning]) -> dict[Study | None, Total]:
-    return _totals(earnings, lambda session: session.assignment.study)
+def total_of(rows: Sequence[Earning]) -> Total | None:
+    """The sum of sessions of one study; None where there are none."""
+    if not rows:
+        return None
+    amount = sum((row.amount for row in rows), Decimal(0))
+    return Total(len(rows), sum(row.active_ms for row in rows), amount, rows[0].currency)
 
 
-def by_annotator(earnings: Iterable[Earning]) -> dict[int, Total]:
+def by_annotator(earnings: Iterable[Earning]) -> dict[int, Total | None]:
     """Totals per annotator id, within one study."""
-    return _totals(earnings, lambda session: session.annotator_id)
-
-
-def _totals(earnings: Iterable[Earning], key: Callable[[Session], Key]) -> dict[Key, Total]:
-    groups: dict[Key, list[Earning]] = defaultdict(list)
+    groups: dict[int, list[Earning]] = defaultdict(list)
     for row in earnings:
-        groups[key(row.session)].append(row)
-    return {
-        of: Total(
-            len(rows),
-            sum(row.active_ms for row in rows),
-            sum((row.amount for row in rows), Decimal(0)),
-            rows[0].currency,
-        )
-        for of, rows in groups.items()
-    }
+        groups[row.session.annotator_id].append(row)
+    return {person: total_of(rows) for person, rows in groups.items()}
 
 
 MEASURES = ("coverage", "citation", "precision", "recall", "joint")
@@ -127,7 +117,6 @@ class ScoredSnapshot:
 
     @property
     def is_final(self) -> bool:
-        """Tell the last text from a mark."""
         return self.kind == Snapshot.Kind.FINAL
 
 
@@ -145,7 +134,6 @@ class SessionResult:
 
     @property
     def final(self) -> ScoredSnapshot | None:
-        """The final text, once the session is over."""
         return next((snapshot for snapshot in self.snapshots if snapshot.is_final), None)
 
     @property
@@ -307,12 +295,6 @@ def _scored(
         )
         for session in sessions
     ]
-
-
-def pseudonyms(*, studies: Collection[int]) -> dict[tuple[int | None, int], str]:
-    """Names for pages and exports: {(study pk, annotator pk): annotator1 …}. One query."""
-    rows = Membership.objects.filter(study__in=studies).values_list("study", "annotator", "number")
-    return {(study, annotator): f"annotator{number}" for study, annotator, number in rows}
 
 
 # Final texts

@@ -18,8 +18,8 @@ from django.db.models import F, Q, QuerySet, Subquery
 
 from annotation.models import CopyCheck, GrowthCheck, LateDecision, Session, Snapshot, TypedText
 from annotation.writing import packing
-from annotation.writing.drafting import sha256_of
 from benchmarks.engine import judging, versions
+from benchmarks.io.published import sha256_of
 from benchmarks.judges.registry import OFFLINE
 from benchmarks.models import Document, Judge, JudgeRun, Summary, System
 from benchmarks.scoring import text

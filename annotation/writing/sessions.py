@@ -25,7 +25,7 @@ from annotation.models import (
 )
 from annotation.studies.scope import record_exposure
 from annotation.writing import assigning, drafting, settling
-from annotation.writing.drafting import Message, Refused, SessionClosed, Status, TabLost, sha256_of, status_of
+from annotation.writing.drafting import Message, Refused, SessionClosed, Status, TabLost, status_of
 from annotation.writing.locking import (
     HEAVY,
     LockedSession,
@@ -34,6 +34,7 @@ from annotation.writing.locking import (
 )
 from annotation.writing.planning import frozen_settings
 from benchmarks import audit
+from benchmarks.io.published import sha256_of
 
 MAX_NOTES_BYTES = 60 * 1024
 

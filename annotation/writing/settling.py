@@ -89,8 +89,6 @@ class Unchanged(Exception):
 
 
 class ClockRefused(Unchanged):
-    """The clock can't be changed so."""
-
     def __init__(self, reason: Refusal) -> None:
         self.reason = reason
         super().__init__(REASONS[reason])

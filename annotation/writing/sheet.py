@@ -138,7 +138,6 @@ def small_chart(study: Study) -> Chart | None:
 
 
 def facts(study: Study) -> object:
-    """All that the small chart depends on."""
     judge = judge_of(study=study.pk, now=timezone.now())
     return curves.facts(curves.ProgressLook(study.pk, judge.pk))
 
@@ -272,7 +271,6 @@ class WritingResults(StudyResults[ProgressLook, StudyReport]):
         return plannables
 
     def model_answers(self, study: Study) -> Sequence[Answers]:
-        """The texts of models that summarized the subtopics of the study."""
         subtopics = study.assignments.order_by().values("subtopic")
         rows = DraftText.objects.filter(draft__subtopic__in=subtopics, is_valid=True)
         return [Answers(rows, ("draft",))]
@@ -477,6 +475,10 @@ def _session(row: SessionRow, query: QueryDict | None) -> Row:
     )
 
 
+def _choice(label: str, **choices: str) -> forms.ChoiceField:
+    return forms.ChoiceField(choices=[*choices.items()], required=False, label=label)
+
+
 class ViewForm(forms.Form):
     """How to look at results; every choice has a default, so that a plain address works.
 
@@ -487,30 +489,17 @@ class ViewForm(forms.Form):
     defaults: dict[str, Any]
     shown: dict[str, bool]
 
-    judge = forms.ChoiceField(required=False, label="Judge")
-    insights = forms.ChoiceField(
-        choices=[("all", "all of the subtopic"), ("present", "only those in the documents shown")],
-        required=False,
-        label="Insights",
+    judge = _choice("Judge")
+    insights = _choice("Insights", all="all of the subtopic", present="only those in the documents shown")
+    average = _choice(
+        "Mean", carried="ended sessions keep their last score", working="only sessions still running"
     )
-    average = forms.ChoiceField(
-        choices=[
-            ("carried", "ended sessions keep their last score"),
-            ("working", "only sessions still running"),
-        ],
-        required=False,
-        label="Mean",
+    texts = _choice(
+        "Texts",
+        submitted="as recorded",
+        late="late text where one was accepted",
+        typed="as typed by the mark, also if it arrived later",
     )
-    texts = forms.ChoiceField(
-        choices=[
-            (SUBMITTED, "as recorded"),
-            (LATE, "late text where one was accepted"),
-            (TYPED, "as typed by the mark, also if it arrived later"),
-        ],
-        required=False,
-        label="Texts",
-    )
-
     running = forms.ChoiceField(
         choices=[("", "finished ones"), ("running", "running ones too")],
         required=False,

@@ -157,7 +157,6 @@ class StudyForm(NewStudyForm, PlanForm):
 
     @classmethod
     def shown(cls, plan: WritingPlan) -> dict[str, Any]:
-        """Times in minutes, and the subtopics of a stored plan."""
         subtopics = list(plan.subtopics.values_list("pk", flat=True)) if plan.pk else []
         times = {"limit_minutes": minutes(plan.limit_ms), "mark_minutes": minutes(plan.mark_every_ms)}
         return super().shown(plan) | times | ({"subtopics": subtopics} if subtopics else {})
@@ -230,7 +229,6 @@ class StudyForm(NewStudyForm, PlanForm):
         return list(groups.values())
 
     def clean(self) -> dict[str, Any]:
-        """Check what depends on several fields."""
         data = super().clean() or {}
         if data.get("setting") == WritingPlan.Setting.RANKING:
             self._check_ranking(data)
@@ -274,15 +272,12 @@ class StudyForm(NewStudyForm, PlanForm):
         ]
 
     def plan(self) -> Any:
-        """The settings as a row, with times in milliseconds."""
         self.instance.limit_ms = int(self.cleaned_data["limit_minutes"] * MS_PER_MINUTE)
         self.instance.mark_every_ms = int(self.cleaned_data["mark_minutes"] * MS_PER_MINUTE)
         return self.instance
 
 
 class MemberLimitForm(forms.Form):
-    """Another time limit for one person."""
-
     limit_minutes = forms.DecimalField(
         label="Own time limit, minutes",
         min_value=1,
@@ -365,7 +360,6 @@ RULE_FIELDS = {
 @requires("annotation.change_study")
 @require_http_methods(["GET", "HEAD", "POST"])
 def annotator_limit(request: HtmxHttpRequest, uid: uuid.UUID, annotator: uuid.UUID) -> HttpResponse:
-    """Another time limit for one person."""
     member = member_of(study_of(request, uid, kind=Study.Kind.WRITING), annotator)
     form = MemberLimitForm(
         request.POST or None,

@@ -53,9 +53,9 @@ from annotation.writing.drafting import (
     Refused,
     SessionClosed,
     Status,
-    sha256_of,
 )
 from annotation.writing.late import new_words
+from benchmarks.io.published import sha256_of
 from benchmarks.web.permissions import LOGGED_IN, requires
 
 MAX_EVENTS = 200

@@ -19,7 +19,6 @@ from annotation.labelling.recording import record
 from annotation.labelling.simulating import Played, Rates
 from annotation.models import Annotator, Assignment, LabelTask, Session, Study
 from annotation.studies import lifecycle
-from annotation.studies.guidelines import default_guidelines
 from annotation.writing import assigning, drafting, pages, sessions
 from annotation.writing.drafting import Draft, Event, Message
 from benchmarks.models import Subtopic
@@ -44,7 +43,6 @@ def set_up(
         dict(plan),
         **about,
         details=lifecycle.Details(name=name, description=description, contact=CONTACT),
-        guidelines=default_guidelines(kind),
         annotators=annotators(people),
         by=user_of(),
         now=now,

@@ -263,7 +263,7 @@ def test_a_ranking_study_shows_what_the_retriever_found(ben, ada, now: datetime)
 def test_what_is_missing_is_said_per_subtopic(ben) -> None:
     proposal = assigning.propose(make_writing_study(annotators=[ben], sessions_per_subtopic=2))
     assert len(proposal.pairs) == 1
-    assert sorted((row.n_wanted, row.n_have) for row in proposal.shortfalls) == [(2, 0), (2, 1)]
+    assert sorted(n_have for _subtopic, n_have in proposal.shortfalls) == [0, 1]
 
 
 def test_a_cap_on_tasks_per_person_is_kept(ben, ada, now: datetime) -> None:

@@ -1,48 +1,34 @@
 """The guidelines that a study starts from: the answers in the order of the page, in the reader's language."""
 
 import re
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 from django.urls import reverse
 from django.utils.translation import override
 from rapidfuzz import fuzz
 
-from annotation.kinds import label_kinds
-from annotation.studies.guidelines import (
-    default_guidelines,
-    guideline_html,
-    publish_guideline,
-    translation_of,
-)
+from annotation.kinds import kind_named, label_kinds
+from annotation.studies.guidelines import guideline_html, publish_guideline, translation_of
 from benchmarks.web.pages import render_markdown
 from summhay_site.demo.cast import read
-from tests.annotation.points import make_points_study
-from tests.annotation.test_validation import make as make_validation
-from tests.annotation.test_validation import make_judged
+from tests.annotation.tried import MAKERS
 from tests.makers import label_task, make_linking_study
 
 pytestmark = pytest.mark.django_db
 
-MAKERS: dict[str, Callable[[Any], Any]] = {
-    "linking": lambda person: make_linking_study(annotators=[person]),
-    "verification": lambda person: make_points_study(annotators=[person]),
-    "validation": lambda person: make_validation([person], make_judged(n=2), n=6, people_per_item=1),
-}
 CHOICE = re.compile(r'class="level"><input type="radio"[^>]* value="(\w+)"[^>]*>[^<]*<kbd>(.)</kbd>')
 REASON_KEYS = "4567"
 """Of reasons, which only some studies ask for."""
 NAMED = re.compile(r"<li><strong>(\w+)</strong> \(<code>(.)</code>\)")
 
 
-@pytest.mark.parametrize("kind", sorted(MAKERS))
+@pytest.mark.parametrize("kind", ["linking", "validation", "verification"])
 def test_default_guidelines_list_the_answers_as_the_page_does(kind: str, ben, as_ben) -> None:
     study = MAKERS[kind](ben)
-    page = as_ben.get(f"/work/{kind}/{label_task(study, ben).uid}/").content.decode()
+    page = as_ben.get(f"/work/{kind}/{label_task(study, ben).uid}/").text
     on_the_page = list(dict.fromkeys(CHOICE.findall(page)))
     assert len(on_the_page) >= 3
-    named = NAMED.findall(render_markdown(default_guidelines(kind)))
+    named = NAMED.findall(render_markdown(kind_named(kind).guidelines))
     in_the_text = [(word.lower(), key) for word, key in named if key not in REASON_KEYS]
     assert in_the_text == on_the_page
 
@@ -64,7 +50,7 @@ def demo_subjects() -> list[str]:
 
 @pytest.mark.parametrize("kind", sorted(label_kinds()))
 def test_no_worked_example_of_the_guidelines_is_an_item_of_the_demo(kind: str) -> None:
-    examples = [" ".join(quote.split()) for quote in QUOTED.findall(default_guidelines(kind))]
+    examples = [" ".join(quote.split()) for quote in QUOTED.findall(kind_named(kind).guidelines)]
     alike = [
         (example, subject)
         for subject in demo_subjects()
@@ -76,16 +62,16 @@ def test_no_worked_example_of_the_guidelines_is_an_item_of_the_demo(kind: str) -
 
 def test_a_study_with_our_guidelines_shows_them_in_german_with_the_english_text_below(ben, as_ben, now) -> None:
     study = make_linking_study(annotators=[ben])
-    publish_guideline(study=study, body=default_guidelines("linking"), by=None, now=now)
+    publish_guideline(study=study, body=kind_named("linking").guidelines, by=None, now=now)
     shown = as_ben.get(reverse("annotation:study-guidelines", args=[study.uid]), headers={"accept-language": "de"})
-    html = shown.content.decode()
+    html = shown.text
     assert "Gar nicht" in html
     assert "Dies ist eine Übersetzung" in html
     assert "None, partial, full" in html
     # Guidelines that somebody wrote stay as they are
-    own = publish_guideline(study=study, body=default_guidelines("linking") + "\n\nMore.", by=None, now=now)
+    own = publish_guideline(study=study, body=kind_named("linking").guidelines + "\n\nMore.", by=None, now=now)
     sent = publish_guideline(
-        study=study, body=default_guidelines("linking").replace("\n", "\r\n"), by=None, now=now
+        study=study, body=kind_named("linking").guidelines.replace("\n", "\r\n"), by=None, now=now
     )
     with override("de"):
         assert translation_of(own) == ""

@@ -153,7 +153,7 @@ def test_what_writers_are_paid_is_one_sum(people: Study, ben, now: datetime) -> 
     progress = progress_of(study=people, annotators=[ben.annotator])[ben.annotator.pk]
     person = Person(RecruitmentLink(study=people), "", "", {}, now, "", None, progress)
     sessions = ben.annotator.sessions.select_related("assignment__study")
-    total = results.by_study(results.earnings_of(sessions, now))[people]
+    total = results.total_of(results.earnings_of(sessions, now))
     assert len(progress.paid_each) - 1 == total.n_sessions == 2
     assert person.amount == total.amount == Decimal("16.66"), "each session is rounded by itself"
 

@@ -14,6 +14,7 @@ from annotation.writing.drafting import Event
 from annotation.writing.files import files_of
 from annotation.writing.results import with_facts
 from benchmarks.engine import versions
+from benchmarks.io import published
 from tests.annotation.writer import Writer, after, start_session
 from tests.makers import FILLER
 from tests.running import output_of
@@ -157,7 +158,7 @@ def test_two_hours_of_saves_and_events_take_less_than_150_kb(ben) -> None:
         revisions.append(
             DraftRevision(
                 session=session, rev=n, op_id=str(uuid.UUID(int=dice.getrandbits(128))), base_rev=n - 1,
-                tab_id="t" * 36, text=text, sha256=drafting.sha256_of(text), received_at=at,
+                tab_id="t" * 36, text=text, sha256=published.sha256_of(text), received_at=at,
                 typed_at=at - timedelta(milliseconds=700), active_ms=n * 5000,
                 client_active_ms=n * 5000 + dice.randint(0, 99), source="typing", accepted=True,
             )

@@ -1,7 +1,7 @@
 """Simulated annotators err as often as they are told to, and are told again by the same seed."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 import pytest
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from annotation.labelling.simulating import RateOutOfRange, Rates, dice_of, times_of
 from annotation.models import Annotator, Keyness, Study
 from annotation.verification.answers import Judgments
-from annotation.verification.items import CARELESS, Truth, answers_of, true_of
+from annotation.verification.items import CARELESS, Truth, said_of, true_of
 from annotation.verification.labels import collect
 from benchmarks.scoring.agreement import by_pair, randolph_kappa
 from benchmarks.scoring.retention import Task
@@ -25,6 +25,11 @@ RATES = st.sampled_from([0.0, 0.1, 0.5, 1.0])
 def true_answers(points: Iterable[int], *, seed: int, **shares: float) -> dict[int, Truth]:
     """Draw what is true of each key point."""
     return {point: true_of(dice_of("truth", seed, point), **shares) for point in points}
+
+
+def answers_of(truth: Mapping[int, Truth], *, rates: Rates, person: str, seed: int) -> dict[int, Judgments]:
+    """Somebody's answer to each key point."""
+    return {point: said_of(true, rates, dice_of(person, seed, point)) for point, true in truth.items()}
 
 
 @given(st.integers(0, 2**32), RATES, RATES)

@@ -32,7 +32,7 @@ WORK = "annotation:work"
 def page_of(client, name: str = WORK, *args) -> str:
     response = client.get(reverse(name, args=args))
     assert response.status_code == 200
-    return response.content.decode()
+    return response.text
 
 
 def test_a_task_shows_time_pay_and_deadline_but_no_insight_score_or_ceiling(ben, as_ben) -> None:
@@ -166,7 +166,7 @@ def test_earnings_count_every_active_millisecond_once(ben, cleo, now: datetime) 
     )
     make_session(assignment=make_assignment(study=study, annotator=ben, subtopic=second), state="running")
     make_session(assignment=make_assignment(study=study, annotator=cleo), state="submitted", acc_ms=1_000)
-    total = results.by_study(earned_by(annotator_of(ben), now + timedelta(minutes=10)).sessions)[study]
+    total = results.total_of(earned_by(annotator_of(ben), now + timedelta(minutes=10)).sessions)
     assert (total.n_sessions, total.active_ms) == (2, 3_600_000)
     assert total.amount == Decimal("30.00")
 
@@ -201,7 +201,7 @@ def test_guidelines_are_read_by_members_also_after_leaving_and_by_nobody_else(
 ) -> None:
     study = make_writing_study(annotators=[ben])
     url = reverse("annotation:study-guidelines", args=[study.uid])
-    assert "Report what repeats." in as_ben.get(url).content.decode()
+    assert "Report what repeats." in as_ben.get(url).text
     study.memberships.update(left_at=now)
     assert as_ben.get(url).status_code == 200
     assert as_cleo.get(url).status_code == 404
@@ -221,7 +221,7 @@ def test_leaving_a_study_gives_waiting_tasks_back_and_keeps_earnings(ben, as_ben
     assert "Your 1 unstarted task will be reassigned." in flat(as_ben.get(url).text)
     left = as_ben.post(url, {"reason": ""}, follow=True)
     assert left.request["PATH_INFO"] == reverse(WORK)
-    assert "You keep what you have earned." in left.content.decode()
+    assert "You keep what you have earned." in left.text
     waiting.refresh_from_db()
     assert waiting.state == "withdrawn"
     assert "25.00 USD" in page_of(as_ben, "annotation:earnings")
@@ -231,7 +231,7 @@ def test_leaving_a_study_gives_waiting_tasks_back_and_keeps_earnings(ben, as_ben
 def test_who_leaves_an_unpaid_study_is_not_told_to_keep_anything(ben, as_ben) -> None:
     study = make_writing_study(annotators=[ben], study_fields={"hourly_rate": 0})
     left = as_ben.post(reverse("annotation:study-leave", args=[study.uid]), {"reason": ""}, follow=True)
-    page = left.content.decode()
+    page = left.text
     assert "You have left" in page
     assert "keep what you have earned" not in page
 
@@ -262,7 +262,7 @@ def test_the_help_explains_the_words_and_is_linked_from_home_and_the_task_page(b
         assert word in page
     assert url in page_of(as_ben)
     task = label_task(make_linking_study(annotators=[ben]), ben)
-    assert url in as_ben.get(label_url("label-task", task)).content.decode()
+    assert url in as_ben.get(label_url("label-task", task)).text
 
 
 def test_who_is_through_with_label_work_is_not_asked_to_practise_writing(ben, as_ben, now: datetime) -> None:

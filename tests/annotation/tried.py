@@ -1,5 +1,6 @@
 """Studies of every kind with a trial, and answers to its examples."""
 
+from collections.abc import Callable
 from decimal import Decimal
 from typing import Any
 
@@ -17,7 +18,14 @@ from tests.makers import give_consent, make_linking_study
 JSON = {"Accept": "application/json"}
 
 
-KINDS = ("linking", "verification", "validation", "rating")
+MAKERS: dict[str, Callable[..., Study]] = {
+    "linking": lambda *people: make_linking_study(annotators=people, people_per_item=len(people)),
+    "verification": lambda *people: make_points_study(annotators=people),
+    "validation": lambda *people: make(people, make_judged(n=2), n=6, people_per_item=len(people)),
+    "rating": lambda *people: make_rating_study(annotators=people),
+}
+"""A study for some people, by its kind."""
+KINDS = tuple(MAKERS)
 
 
 def kind_of(name: str) -> TrialKind[Any]:
@@ -27,13 +35,7 @@ def kind_of(name: str) -> TrialKind[Any]:
 
 
 def make_study(kind: str, *people, share: str | None = None, tries: int = 2) -> Study:
-    makers = {
-        "linking": lambda: make_linking_study(annotators=people, people_per_item=len(people)),
-        "verification": lambda: make_points_study(annotators=people),
-        "validation": lambda: make(people, make_judged()),
-        "rating": lambda: make_rating_study(annotators=people),
-    }
-    study: Study = makers[kind]()
+    study = MAKERS[kind](*people)
     give_consent(*people)
     study.state, study.has_trial, study.trial_tries = Study.State.OPEN, True, tries
     study.trial_pass_share = None if share is None else Decimal(share)

@@ -21,7 +21,6 @@ from annotation.labelling.summaries import chosen_summaries, drawn
 from annotation.models import LabelItem, LabelTask, Study
 from annotation.results.of_labels import LabelResults, Question
 from annotation.studies.forms import NewStudyForm, PlanForm
-from annotation.studies.guidelines import default_guidelines
 from annotation.studies.lifecycle import new_study
 from annotation.studies.overview import Card, OverviewPage
 from annotation.studies.rows import PERSON, Columns, rows_of
@@ -103,7 +102,7 @@ class SimulatedPreference(Simulated[str]):
     def make(self, chosen: Chosen, **values) -> Study:
         summaries = chosen_summaries(chosen.haystacks, chosen.n_items, seed=values["seed"])
         plan = PreferencePlan(people_per_item=chosen.people_per_item)
-        return make(plan, summaries, guidelines=default_guidelines(NAME), **values)
+        return make(plan, summaries, **values)
 
     def truth(self, study: Study) -> Callable[[LabelItem, random.Random], str]:
         return lambda item, _dice: CHOICES[len(item.summary.text) < len(second_of(item).text)]
