@@ -55,8 +55,8 @@ def test_the_page_takes_an_answer_and_gives_the_work_free(ben, as_ben, now: date
     text = consent.ensure_default_consent(now=now)
     url = reverse("annotation:consent")
     work = reverse("annotation:work")
-    assert "after you agree" in as_ben.get(work).content.decode()
-    assert "What is recorded" in as_ben.get(url).content.decode()
+    assert "after you agree" in as_ben.get(work).text
+    assert "What is recorded" in as_ben.get(url).text
     refused = as_ben.post(url, {"version": text.version})
     assert refused.status_code == 422
     assert re.search("<input[^>]*autofocus[^>]*>", refused.text), (
@@ -65,14 +65,14 @@ def test_the_page_takes_an_answer_and_gives_the_work_free(ben, as_ben, now: date
     assert not consent.is_given(annotator_of(ben))
     assert as_ben.post(url, {"version": text.version, "agree": "on"}).headers["Location"] == work
     assert consent.is_given(annotator_of(ben))
-    assert "after you agree" not in as_ben.get(work).content.decode()
+    assert "after you agree" not in as_ben.get(work).text
 
 
 def test_an_answer_to_an_old_page_leads_to_the_new_text(as_ben, ada, now: datetime) -> None:
     consent.ensure_default_consent(now=now)
     consent.publish(body="Newer.", by=ada, now=now)
     url = reverse("annotation:consent")
-    page = as_ben.post(url, {"version": "1", "agree": "on"}, follow=True).content.decode()
+    page = as_ben.post(url, {"version": "1", "agree": "on"}, follow=True).text
     assert "changed meanwhile" in page
     assert "Newer." in page
 
@@ -106,18 +106,18 @@ def test_withdrawing_on_the_page_keeps_what_was_earned(ben, as_ben) -> None:
     make_session(assignment=make_assignment(annotator=ben), state="submitted", acc_ms=3_600_000)
     as_ben.post(reverse("annotation:consent-withdraw"))
     assert not consent.is_given(annotator_of(ben))
-    assert "25.00 USD" in as_ben.get(reverse("annotation:earnings")).content.decode()
+    assert "25.00 USD" in as_ben.get(reverse("annotation:earnings")).text
 
 
 def test_the_editor_is_for_researchers_and_shows_before_it_publishes(ada, as_ada, as_eve, now: datetime) -> None:
     first = consent.ensure_default_consent(now=now)
     url = reverse("annotation:consent-edit")
     assert as_eve.get(url).status_code == 200
-    assert "<em>new</em>" in as_ada.post(url, {"body": "A *new* one", "preview": "1"}).content.decode()
+    assert "<em>new</em>" in as_ada.post(url, {"body": "A *new* one", "preview": "1"}).text
     assert consent.current_text() == first
     as_ada.post(url, {"body": "A *new* one"})
     assert ConsentText.objects.get(version=first.version + 1).created_by == ada
-    old = as_ada.get(reverse("annotation:consent-version", args=[first.version])).content.decode()
+    old = as_ada.get(reverse("annotation:consent-version", args=[first.version])).text
     assert "What is recorded" in old
 
 
@@ -145,9 +145,9 @@ def test_the_default_text_promises_what_the_pages_do(ada, as_ada, as_eve, ben, n
     assert "You choose whether your texts and labels are deleted too" in words(text.body)
     task = make_assignment(study=make_writing_study(researcher=ada), annotator=ben, state="done")
     make_session(assignment=task, state="submitted", revisions=[(1000, "- Boats. [1]")])
-    page = as_ada.get(reverse("annotation:study-delete", args=[task.study.uid])).content.decode()
+    page = as_ada.get(reverse("annotation:study-delete", args=[task.study.uid])).text
     assert "What people wrote cannot be deleted" in page
-    page = words(as_eve.get(reverse("person-erase", args=[ben.uid])).content.decode())
+    page = words(as_eve.get(reverse("person-erase", args=[ben.uid])).text)
     for choice in ("Keep, without a name", "Delete"):
         assert f"</label>{choice}" in page or f"{choice}</label>" in page or f"> {choice}" in page
     assert 'writing sessions, with their times</th><td class="num">1<' in page
@@ -159,15 +159,15 @@ def test_a_former_default_stays_as_agreed_and_the_new_wording_is_offered(
     former = ConsentText.objects.create(version=1, body="We delete your work on request.", created_at=now)
     digest = hashlib.sha256(former.body.encode()).hexdigest()
     address = reverse("annotation:consent-edit")
-    assert "earlier wording" not in as_ada.get(address).content.decode()
+    assert "earlier wording" not in as_ada.get(address).text
     monkeypatch.setattr(consent, "FORMER_DEFAULTS", {digest})
     consent.give(annotator=annotator_of(ben), version=1, now=now)
     page = as_ada.get(address)
-    assert "is our earlier wording" in page.content.decode()
+    assert "is our earlier wording" in page.text
     assert page.context["form"].initial["body"] == consent.DEFAULT_BODY
     as_ada.post(address, {"body": consent.DEFAULT_BODY})
     former.refresh_from_db()
     assert former.body == "We delete your work on request."
     assert annotator_of(ben).consents.get().text == former
     assert ConsentText.objects.first().version == 2
-    assert "earlier wording" not in as_ada.get(address).content.decode()
+    assert "earlier wording" not in as_ada.get(address).text

@@ -175,7 +175,7 @@ def test_without_scripts_one_is_led_to_the_consent_page_with_the_reason(work: Wo
     address = reverse("annotation:label-choice", args=["verification", work.point.uid])
     response = work.client.post(address, {"grounded": "no"}, follow=True)
     assert response.redirect_chain[-1][0] == reverse("annotation:consent")
-    assert "Nothing is stored while" in response.content.decode()
+    assert "Nothing is stored while" in response.text
     page = work.client.get(reverse("annotation:session", args=[work.session.uid]))
     assert page.headers["Location"] == reverse("annotation:consent")
 

@@ -13,10 +13,8 @@ from annotation.labelling.task_page import page_of
 from annotation.models import CoverageLabel, EntailmentLabel, LabelTask, PointLabel, RatingLabel, Study
 from annotation.work.views import SHOWN, last_answers
 from tests.annotation.points import POINTS, make_points_question, make_points_study
-from tests.annotation.rated import make_rating_study
-from tests.annotation.test_validation import make as make_validation
-from tests.annotation.test_validation import make_judged
-from tests.makers import annotator_of, label_task, label_url, make_linking_study
+from tests.annotation.tried import KINDS, MAKERS
+from tests.makers import annotator_of, label_task, label_url
 
 JSON = {"Accept": "application/json"}
 MODELS: dict[str, Any] = {
@@ -25,7 +23,6 @@ MODELS: dict[str, Any] = {
     "validation": EntailmentLabel,
     "rating": RatingLabel,
 }
-KINDS = sorted(MODELS)
 
 
 class Desk:
@@ -72,16 +69,7 @@ class Desk:
 
 @pytest.fixture
 def desk(ben, as_ben) -> Callable[[str], Desk]:
-    def sit(kind: str) -> Desk:
-        makers: dict[str, Callable[[], Study]] = {
-            "linking": lambda: make_linking_study(annotators=[ben]),
-            "verification": lambda: make_points_study(annotators=[ben]),
-            "validation": lambda: make_validation([ben], make_judged(n=2), n=6, people_per_item=1),
-            "rating": lambda: make_rating_study(annotators=[ben]),
-        }
-        return Desk(kind, makers[kind](), ben, as_ben)
-
-    return sit
+    return lambda kind: Desk(kind, MAKERS[kind](ben), ben, as_ben)
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -140,13 +128,13 @@ def test_undo_without_scripts_goes_to_the_item_and_says_what_it_did(desk: Callab
     at.answer(1, "no")
     response = at.client.post(at.url("undo", 2), follow=True)
     assert response.redirect_chain[-1][0] == at.url("task", 1)
-    assert "Undone: no on item 1." in response.content.decode()
+    assert "Undone: no on item 1." in response.text
     response = at.client.post(at.url("undo", 2), follow=True)
-    assert "Nothing to undo." in response.content.decode()
+    assert "Nothing to undo." in response.text
     at.skip(1)
     response = at.client.post(at.url("undo", 2), follow=True)
     assert response.redirect_chain[-1][0] == at.url("task", 1)
-    assert "Undone: skip on item 1." in response.content.decode()
+    assert "Undone: skip on item 1." in response.text
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -219,7 +207,7 @@ def test_what_is_no_answer_to_this_task_is_refused_with_words(kind: str, desk: C
     assert (told.status_code, told.json()["code"]) == (409, "answer_first")
     assert "Answer first" in told.json()["message"]
     assert not MODELS[kind].objects.exists()
-    page = at.client.get(at.url("task", 1)).content.decode()
+    page = at.client.get(at.url("task", 1)).text
     assert f'name="task" value="{at.task(1).uid}"' in page
     told = at.answer(1, "no", task=str(at.task(2).uid))
     assert (told.status_code, told.json()["code"]) == (409, "other_task")
@@ -260,7 +248,7 @@ def test_an_answer_of_every_kind_is_listed_with_what_was_asked_and_leads_to_its_
     assert (answer.study, answer.answer, answer.can_be_changed) == (at.study, WORDS[kind], True)
     assert answer.question.text
     assert answer.url.startswith(page_of(kind, at.task(1).uid))
-    page = at.client.get(reverse("annotation:last-answers")).content.decode()
+    page = at.client.get(reverse("annotation:last-answers")).text
     [listed] = last_answers(annotator_of(at.person), back="answers")
     assert listed.url in page
     assert "Open or change" in page
@@ -295,7 +283,7 @@ def test_answers_of_a_closed_study_are_there_to_read(desk: Callable[[str], Desk]
     assert not answer.can_be_changed
     assert at.client.get(answer.url).status_code == 200
     assert last_answers(annotator_of(cleo)) == []
-    assert "Nothing yet" in as_cleo.get(reverse("annotation:last-answers")).content.decode()
+    assert "Nothing yet" in as_cleo.get(reverse("annotation:last-answers")).text
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -304,9 +292,9 @@ def test_a_changed_answer_leads_back_to_where_one_was(kind: str, desk: Callable[
     at.answer(1, "no")
     listing, here = reverse("annotation:last-answers"), at.task(2)
     left = page_of(kind, here.uid)
-    assert f"{listing}?from={here.uid}" in at.client.get(left).content.decode()
+    assert f"{listing}?from={here.uid}" in at.client.get(left).text
     for start, back in ((f"{listing}?from={here.uid}", left), (listing, listing), (f"{listing}?from=x", listing)):
-        shown = at.client.get(start).content.decode()
+        shown = at.client.get(start).text
         assert (f'class="button" href="{left}"' in shown) is (back == left)
         [item] = re.findall(f'href="({page_of(kind, at.task(1).uid)}[^"]*)"', shown)
         context = at.client.get(item).context

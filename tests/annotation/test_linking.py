@@ -103,22 +103,6 @@ def test_a_task_is_done_when_all_is_answered_and_open_again_when_not(task: Label
     assert (task.n_answered, task.done_at) == (n - 1, None)
 
 
-def test_undo_walks_back_through_the_choices_by_rows(task: LabelTask, now: datetime) -> None:
-    say(task, "full", 3, now=now)
-    say(task, "none", at=1, now=now)
-    say(task, "partial", 4, now=now)
-    seen = []
-    for op in ("u1", "u1", "u2", "u3"):
-        undo(kinds=[LINK], tasks=own(task), op_id=op, now=now)
-        rows = CoverageLabel.objects.filter(task=task, is_current=True).order_by("insight__number")
-        seen.append([row.coverage for row in rows])
-    assert seen == [["full", "none"], ["full", "none"], ["full", ""], ["", ""]]
-    assert undo(kinds=[LINK], tasks=own(task), op_id="u4", now=now) is None
-    assert CoverageLabel.objects.count() == 6
-    task.refresh_from_db()
-    assert task.n_answered == 0
-
-
 @pytest.mark.parametrize("seed", range(12))
 def test_whatever_happens_one_row_holds_and_the_count_is_right(task: LabelTask, now: datetime, seed: int) -> None:
     dice = random.Random(seed)
@@ -171,13 +155,6 @@ def test_skipping_needs_a_reason_and_an_answer_brings_the_task_back(task: LabelT
     assert say(task, "none", now=now).task.state == "begun"
     task.refresh_from_db()
     assert task.skip_reason == ""
-
-
-def test_flag_comment_and_being_unsure_are_kept(task: LabelTask, now: datetime) -> None:
-    handling.remark(tasks=own(task), is_flagged=True, comment=" odd ", now=now)
-    say(task, "full", 3, now=now, is_unsure=True)
-    task.refresh_from_db()
-    assert (task.is_flagged, task.comment, current(task).is_unsure) == (True, "odd", True)
 
 
 def test_time_counts_once_over_all_tasks_of_a_person(ben, now: datetime) -> None:

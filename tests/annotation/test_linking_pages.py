@@ -39,7 +39,7 @@ def test_the_page_shows_insights_and_bullets_and_nothing_else(
 ) -> None:
     task = label_task(study, ben)
     choose(as_cleo, label_task(study, cleo), "full", 3)
-    html = as_ben.get(url("label-task", task)).content.decode()
+    html = as_ben.get(url("label-task", task)).text
     for insight in task.item.summary.subtopic.insights.all():
         assert insight.text in html
     assert "Boats leave at six." in html
@@ -65,7 +65,7 @@ def test_who_still_has_to_write_on_the_haystack_is_shown_nothing(study: Study, b
     make_assignment(study=writing, annotator=ben)
     answer = as_ben.get(url("label-task", task))
     assert answer.status_code == 409
-    assert task.item.summary.subtopic.insights.first().text not in answer.content.decode()
+    assert task.item.summary.subtopic.insights.first().text not in answer.text
     assert not Exposure.objects.filter(user=ben).exists()
 
 
@@ -74,14 +74,14 @@ def test_tasks_of_a_study_that_is_not_open_are_not_there(study: Study, ben, as_b
     choose(as_ben, begun, "none")
     Study.objects.update(state="closed")
     assert as_ben.get(url("label-task", task)).status_code == 404
-    shown = as_ben.get(url("label-task", begun)).content.decode()
+    shown = as_ben.get(url("label-task", begun)).text
     assert "read only" in shown
     assert "<fieldset disabled>" in shown
     assert choose(as_ben, begun, "full", 3).status_code == 409
-    own = as_ben.get(reverse("annotation:own-work")).content.decode()
+    own = as_ben.get(reverse("annotation:own-work")).text
     finished = reverse("annotation:label-finished", args=[study.uid])
     assert finished in own
-    text = as_ben.get(finished).content.decode()
+    text = as_ben.get(finished).text
     assert "The study is closed" in text
     assert url("label-task", begun) in text
     assert url("label-task", task) not in text
@@ -122,15 +122,15 @@ def test_everything_works_as_plain_forms(study: Study, ben, as_ben) -> None:
     answer = as_ben.post(url("label-choice", task), {"question": insight.uid, "coverage": "full", "line": "3"})
     assert answer.headers["Location"] == f"{url('label-task', task)}#q-{insight.uid}"
     as_ben.post(url("label-remark", task), {"flag": "1", "comment": "odd <b>"})
-    page = as_ben.get(url("label-task", task)).content.decode()
+    page = as_ben.get(url("label-task", task)).text
     assert 'value="full" checked' in page
     assert "odd &lt;b&gt;" in page
     assert 'aria-pressed="true"' in page
     answer = as_ben.post(url("label-skip", task), {"reason": ""}, follow=True)
-    assert "Give a reason for skipping" in answer.content.decode()
+    assert "Give a reason for skipping" in answer.text
     answer = as_ben.post(url("label-skip", task), {"reason": "not English"})
     assert answer.headers["Location"] == url("label-task", label_task(study, ben, position=2))
-    assert "Answer it to put it back" in as_ben.get(url("label-task", task)).content.decode()
+    assert "Answer it to put it back" in as_ben.get(url("label-task", task)).text
     as_ben.post(url("label-skip", task), {"undo": "1"})
     as_ben.post(url("label-undo", task))
     task.refresh_from_db()
@@ -147,7 +147,7 @@ def test_the_way_wraps_round_and_ends(study: Study, ben, as_ben) -> None:
     LabelTask.objects.exclude(pk=tasks[1].pk).update(state="skipped", skip_reason="no")
     assert as_ben.get(go, {"after": "2"}).headers["Location"] == url("label-task", tasks[1])
     LabelTask.objects.update(state="skipped", skip_reason="no")
-    assert "Number 4" in as_ben.get(as_ben.get(go).headers["Location"]).content.decode()
+    assert "Number 4" in as_ben.get(as_ben.get(go).headers["Location"]).text
 
 
 def test_the_page_asks_no_more_with_more_tasks(ben, as_ben) -> None:
@@ -163,15 +163,15 @@ def test_the_page_asks_no_more_with_more_tasks(ben, as_ben) -> None:
 
 def test_linking_stands_in_the_list_of_work_and_in_earnings(study: Study, ben, as_ben, dot, login) -> None:
     make_assignment(annotator=dot, is_practice=True)
-    html = as_ben.get(reverse("annotation:work")).content.decode()
+    html = as_ben.get(reverse("annotation:work")).text
     assert "Ferry links" in html
     assert "Practise for five minutes" not in html
     assert "4 summaries left, about 16 min" in html
     assert html.count(reverse("annotation:label-go", args=[study.uid])) == 1
     LabelTask.objects.filter(annotator=annotator_of(ben)).update(active_ms=900_000)
-    assert "25.00 USD" in as_ben.get(reverse("annotation:earnings")).content.decode()
+    assert "25.00 USD" in as_ben.get(reverse("annotation:earnings")).text
     Study.objects.update(state="draft")
-    assert "Ferry links" not in login(dot).get(reverse("annotation:work")).content.decode()
+    assert "Ferry links" not in login(dot).get(reverse("annotation:work")).text
 
 
 def test_letters_skip_the_keys_of_the_page_only_where_there_are_keys(ben, as_ben) -> None:
@@ -181,7 +181,7 @@ def test_letters_skip_the_keys_of_the_page_only_where_there_are_keys(ben, as_ben
     assert "".join(bullet.key for bullet in shown) == "abcdegh"
     assert "".join(bullet.letter for bullet in shown) == "abcdefg"
     task = label_task(make_linking_study(annotators=[ben], summaries=[summary]), ben)
-    page = as_ben.get(url("label-task", task)).content.decode()
+    page = as_ben.get(url("label-task", task)).text
     assert re.search(r'class="by-key">g</span><span\s+class="by-touch">f</span>', page)
     choose(as_ben, task, "full", line=6)
     undone = as_ben.post(url("label-undo", task), headers=JSON).json()

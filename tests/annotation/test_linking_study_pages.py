@@ -52,7 +52,7 @@ def test_a_researcher_sets_a_study_up_and_opens_it(as_ada, ben, cleo) -> None:
         for letter in "ab":
             make_summary(subtopic=subtopic, system=letter)
     create = reverse("annotation:study-create", args=["linking"])
-    assert "Worked examples" in as_ada.get(create).content.decode()
+    assert "Worked examples" in as_ada.get(create).text
     answer = as_ada.post(create, form_data(haystack, ben, cleo))
     study = Study.objects.get(name="Links")
     assert answer.headers["Location"] == reverse("annotation:study", args=[study.uid])
@@ -67,7 +67,7 @@ def test_a_researcher_sets_a_study_up_and_opens_it(as_ada, ben, cleo) -> None:
         "annotation:study-annotators", args=[study.uid]
     )
     assert as_ada.get(f"/studies/{study.uid}/verification/").status_code == 404
-    assert "0 / 6" in as_ada.get(reverse("annotation:studies")).content.decode()
+    assert "0 / 6" in as_ada.get(reverse("annotation:studies")).text
     for name in ("study-guidelines-edit", "study-delete", "study-settings", "study-annotators"):
         assert as_ada.get(reverse(f"annotation:{name}", args=[study.uid])).status_code == 200
 
@@ -84,7 +84,7 @@ def test_a_list_and_a_sample_can_be_taken(as_ada, ben) -> None:
     bad = SimpleUploadedFile("list.csv", b"summary\nhello\n")
     answer = as_ada.post(create, form_data(haystack, ben, way="list", list_file=bad, name="Bad"))
     assert answer.status_code == 422
-    assert "Row 2" in answer.content.decode()
+    assert "Row 2" in answer.text
     assert as_ada.post(create, form_data(haystack, ben, haystacks=["9" * 400], name="Bad")).status_code == 422
     assert not Study.objects.filter(name="Bad").exists()
 
@@ -116,13 +116,13 @@ def test_summaries_are_narrowed_by_what_the_haystack_has_and_counted_before(as_a
     )
     assert gone.context["count"].systems == [("cat · full", 1)], "what another haystack had no longer narrows"
     whole = as_ada.post(url_, form_data(haystack, ben, systems=["ant"]))
-    assert "<html" in whole.content.decode()
+    assert "<html" in whole.text
     assert whole.context["count"].n == 2
     create = reverse("annotation:study-create", args=["linking"])
     as_ada.post(create, form_data(haystack, ben, systems=["bee"], subtopics=[second.pk]))
     assert [item.summary for item in Study.objects.get().label_items.all()] == [rows[3]]
     pasted = as_ada.post(create, form_data(haystack, ben, way="list", list_text="hello\nworld", name="Bad"))
-    assert "Row 2: “world” is not a summary id." in pasted.content.decode()
+    assert "Row 2: “world” is not a summary id." in pasted.text
 
 
 def test_training_and_gold_stand_on_agreed_answers_of_another_study(
@@ -137,27 +137,26 @@ def test_training_and_gold_stand_on_agreed_answers_of_another_study(
     data = form_data(study.label_items.first().summary.haystack, dot, n_training="1", n_gold="1", pass_mark="75")
     assert as_ada.post(create, data).status_code == 422
     too_many = as_ada.post(create, data | {"checks_source": study.pk, "n_gold": "9"})
-    assert "all insights of 4 are agreed on or decided" in too_many.content.decode()
+    assert "all insights of 4 are agreed on or decided" in too_many.text
     as_ada.post(create, data | {"checks_source": study.pk})
     made = Study.objects.get(name="Links")
     Study.objects.filter(pk=made.pk).update(state="open")
     give_consent(dot)
     worker, training = login(dot), label_task(made, dot)
-    assert "Agreed answer" not in worker.get(url("label-task", training)).content.decode()
+    assert "Agreed answer" not in worker.get(url("label-task", training)).text
     assert (
         choose(worker, training, "none").json()["feedback"]
         == "Agreed answer: full, in bullet “The pier opens in 2031”."
     )
     assert (
-        "Agreed answer: full, in bullet “The pier opens in 2031”."
-        in worker.get(url("label-task", training)).content.decode()
+        "Agreed answer: full, in bullet “The pier opens in 2031”." in worker.get(url("label-task", training)).text
     )
     gold = made.label_tasks.get(item__role="gold")
     assert "feedback" not in choose(worker, gold, "none").json()
-    html = worker.get(url("label-task", gold)).content.decode()
+    html = worker.get(url("label-task", gold)).text
     assert "Agreed" not in html
     assert "gold" not in html
-    assert "below the mark" in as_ada.get(reverse("annotation:study", args=[made.uid])).content.decode()
+    assert "below the mark" in as_ada.get(reverse("annotation:study", args=[made.uid])).text
 
 
 def test_people_and_summaries_are_added_later(study: Study, as_ada, ben, dot) -> None:
@@ -172,9 +171,10 @@ def test_people_and_summaries_are_added_later(study: Study, as_ada, ben, dot) ->
     assert as_ada.get(remove).status_code == 200
     as_ada.post(remove, {"reason": "moved"})
     assert not study.label_tasks.filter(annotator=annotator_of(ben)).exists()
-    assert "fewer people than planned" in as_ada.get(more).content.decode()
+    assert "fewer people than planned" in as_ada.get(more).text
     as_ada.post(more, {"action": "deal"})
-    assert "fewer people than planned" not in as_ada.get(more).content.decode()
+    assert "fewer people than planned" not in as_ada.get(more).text
+    assert as_ada.post(more, {"action": "steal"}).status_code == 404
 
 
 def test_the_overview_counts_people_answers_time_and_cost(
@@ -187,7 +187,7 @@ def test_the_overview_counts_people_answers_time_and_cost(
     LabelTask.objects.filter(pk=task.pk).update(active_ms=3_600_000)
     as_ada.get(reverse("annotation:study", args=[study.uid]))
     with django_assert_max_num_queries(20):
-        html = as_ada.get(reverse("annotation:study", args=[study.uid])).content.decode()
+        html = as_ada.get(reverse("annotation:study", args=[study.uid])).text
     for text in ("see line 3", "25.00 USD", "1 h 00 min", "100"):
         assert text in html
 

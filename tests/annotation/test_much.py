@@ -58,9 +58,9 @@ def test_single_sessions_are_not_drawn_where_there_are_too_many(
     ada, as_ada, ben, cleo, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     address = reverse("annotation:study-results", args=[MAKERS["writing"](ALL, ada, (ben, cleo)).uid])
-    assert "thin lines are single sessions" in as_ada.get(address).content.decode()
+    assert "thin lines are single sessions" in as_ada.get(address).text
     monkeypatch.setattr(sheet, "MOST_LINES", 1)
-    assert "too many to draw each" in as_ada.get(address).content.decode()
+    assert "too many to draw each" in as_ada.get(address).text
 
 
 @pytest.mark.nightly

@@ -85,4 +85,4 @@ def test_results_of_a_study_offer_judges_that_judged_its_texts(ada, as_ada, ben,
     names = [str(label) for _value, label in page.context["form"].fields["judge"].choices]
     assert names == sorted([versions.default_judge(now=now).name, "heard"])
     assert silent.name not in names
-    assert "---------" not in page.content.decode()
+    assert "---------" not in page.text

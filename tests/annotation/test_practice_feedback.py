@@ -26,7 +26,7 @@ def test_practice_ends_with_its_insights_found_or_missed_and_each_citation_right
     facts = list(task.subtopic.insights.order_by("number").values_list("text", flat=True))
     text = f"- {facts[0]} [1, 4]\n- Gulls are noisy. [5, 99]\n- Terns are not."
     session = makers.make_session(assignment=task, state="submitted", revisions=[(60_000, text)])
-    page = makers.flat(page_of(as_ben, session, "session-practised").content.decode())
+    page = makers.flat(page_of(as_ben, session, "session-practised").text)
     assert "You found 1 of 3 insights." in page
     first, second, _third = re.findall(r'<li class="is-(?:full|partial|none)">.*?</ul></li>', page)
     assert re.search(r"(Found|Probably found) ?<", first)
@@ -52,7 +52,7 @@ def test_without_a_worker_practice_ends_with_the_insights_and_without_a_verdict(
     settings.RESULTS_AT_ONCE = False
     task = makers.make_assignment(annotator=ben, is_practice=True)
     session = makers.make_session(assignment=task, state="submitted", revisions=[(60_000, "- Gulls. [5]")])
-    page = page_of(as_ben, session, "session-practised").content.decode()
+    page = page_of(as_ben, session, "session-practised").text
     assert "Meanwhile, these are the insights" in page
     assert task.subtopic.insights.first().text in page
     assert 'hx-trigger="load delay:1s"' in page
@@ -80,7 +80,7 @@ def test_practice_leads_back_to_the_writing_that_it_was_for(
     ]
     makers.give_consent(ben)
     if is_by_its_page:
-        page = as_ben.get(reverse("annotation:session-start", args=[second.uid])).content.decode()
+        page = as_ben.get(reverse("annotation:session-start", args=[second.uid])).text
         form = page[page.index(reverse("annotation:practice")) :]
         led_here = {"for": re.search(r'name="for" value="(.*?)"', form)[1]}
     else:
@@ -89,7 +89,7 @@ def test_practice_leads_back_to_the_writing_that_it_was_for(
     practice = annotator_of(ben).assignments.get(is_practice=True)
     session = makers.make_session(assignment=practice, state="submitted", revisions=[(60_000, "- Gulls. [5]")])
     Assignment.objects.filter(pk=practice.pk).update(state="done")
-    shown = makers.flat(page_of(as_ben, session, "session-practised").content.decode())
+    shown = makers.flat(page_of(as_ben, session, "session-practised").text)
     task = second if is_by_its_page else first
     assert f'href="{reverse("annotation:session-start", args=[task.uid])}">Go on to your task' in shown
 

@@ -69,7 +69,7 @@ def test_the_form_takes_one_goal_and_no_two(ben, as_ben) -> None:
     address = reverse("annotation:preferences")
     both = as_ben.post(address, {"text_size": "normal", "goal_items": "5", "goal_minutes": "5"})
     assert both.status_code == 422
-    assert "not both" in both.content.decode()
+    assert "not both" in both.text
     assert as_ben.post(address, {"text_size": "largest", "goal_minutes": "90"}).status_code == 302
     assert (chosen(ben).goal_minutes, chosen(ben).text_size, chosen(ben).suggests_breaks) == (90, "largest", False)
 
@@ -82,7 +82,7 @@ def test_the_size_of_texts_is_in_the_page_that_the_server_sends(ben, as_ben) -> 
         label_url("label-task", label_task(study, ben)),
         reverse("annotation:session", args=[session.uid]),
     ):
-        assert 'data-text-size="large"' in as_ben.get(page).content.decode()
+        assert 'data-text-size="large"' in as_ben.get(page).text
 
 
 def keys_page(client, kind: str, **wanted: str):
@@ -92,7 +92,7 @@ def keys_page(client, kind: str, **wanted: str):
 def test_own_keys_stand_on_buttons_and_in_the_guidelines_and_scripts_know_them(ben, as_ben) -> None:
     study = make_points_study(annotators=[ben])
     assert keys_page(as_ben, "verification", found="g", missing="y", undo="z").status_code == 302
-    page = as_ben.get(label_url("label-task", label_task(study, ben))).content.decode()
+    page = as_ben.get(label_url("label-task", label_task(study, ben))).text
     assert re.search(r"yes\s*<kbd>g</kbd>", page)
     assert re.search(r"no\s*<kbd>y</kbd>", page)
     assert "<kbd>z</kbd>" in page
@@ -118,7 +118,7 @@ def test_a_key_that_does_something_else_is_refused_and_nothing_is_stored(
 ) -> None:
     refused = keys_page(as_ben, kind, **wanted)
     assert refused.status_code == 422
-    assert problem in refused.content.decode()
+    assert problem in refused.text
     assert chosen(ben).keys == {}
 
 

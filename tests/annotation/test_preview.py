@@ -53,7 +53,7 @@ def test_the_page_shows_an_item_and_takes_what_it_sends_and_nothing_is_stored(ki
     before = stored()
     first = as_ada.get(reverse("annotation:study-preview", args=[study.uid]))
     assert first.headers["Location"] == item_url(study)
-    page = as_ada.get(item_url(study)).content.decode()
+    page = as_ada.get(item_url(study)).text
     assert SHOWN[kind] in page
     assert "Nothing you enter is kept." in page
     assert reverse("annotation:study", args=[study.uid]) in page
@@ -101,8 +101,8 @@ def test_an_answer_that_would_be_refused_is_refused_here_too(ada, as_ada, ben) -
     assert as_ada.post(url.replace("choice", "anything")).status_code == 404
     # The items can be walked through and lead back to the study
     n = study.label_items.count()
-    assert item_url(study, 2) in as_ada.get(item_url(study)).content.decode()
-    last = as_ada.get(item_url(study, n)).content.decode()
+    assert item_url(study, 2) in as_ada.get(item_url(study)).text
+    last = as_ada.get(item_url(study, n)).text
     assert item_url(study, n - 1) in last
     assert as_ada.get(item_url(study, n + 1)).status_code == 404
     jump = as_ada.get(reverse("annotation:study-preview", args=[study.uid]), {"n": "999"})
@@ -112,12 +112,12 @@ def test_an_answer_that_would_be_refused_is_refused_here_too(ada, as_ada, ben) -
 def test_a_study_without_items_says_that_there_is_nothing_to_see(ada, as_ada) -> None:
     study = make_writing_study(researcher=ada, state="draft")
     study.writing_plan.subtopics.clear()
-    page = as_ada.get(reverse("annotation:study-preview", args=[study.uid]), follow=True).content.decode()
+    page = as_ada.get(reverse("annotation:study-preview", args=[study.uid]), follow=True).text
     assert "There is nothing to preview yet" in page
 
 
 def test_a_tour_is_offered_where_annotators_work_and_can_be_started_from_the_guidelines(ben, as_ben) -> None:
     study = make_points_study(annotators=[ben])
-    page = as_ben.get(label_url("label-task", label_task(study, ben))).content.decode()
+    page = as_ben.get(label_url("label-task", label_task(study, ben))).text
     assert "data-tour-offer" in page
     assert page.count("data-tour-start") == 2

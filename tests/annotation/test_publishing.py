@@ -30,7 +30,7 @@ def _publish(client: Client, of: str, **changes: str):
 
 
 def _figures() -> str:
-    return Client().get("/public/island-ferry/").content.decode().partition("<main")[2]
+    return Client().get("/public/island-ferry/").text.partition("<main")[2]
 
 
 def _results(study: Study) -> str:
@@ -40,7 +40,7 @@ def _results(study: Study) -> str:
 def test_anybody_reads_the_first_look_without_names_or_ways_in(study: Study, as_ada) -> None:
     assert _publish(as_ada, _results(study)).status_code == 302
     response = Client().get("/public/island-ferry/")
-    shown = response.content.decode()
+    shown = response.text
     assert "How far people agree" in shown
     assert "People agree on" in shown
     assert "<svg" in shown
@@ -58,7 +58,7 @@ def test_no_kind_publishes_a_text_or_who_is_who(kind: str, names: str, ada, as_a
     made = _publish(as_ada, reverse(kind_named(study.kind).results_page, args=[study.uid]), shows_names=names)
     assert made.status_code == 302
     pages = [Client().get(f"/public/island-ferry/{part}") for part in ("", "chart/")]
-    shown = " ".join(response.content.decode() for response in pages if response.status_code == 200)
+    shown = " ".join(response.text for response in pages if response.status_code == 200)
     words = set(re.findall(r"\w+", shown))
     people = {*User.objects.values_list("username", flat=True), *Annotator.objects.values_list("label", flat=True)}
     assert not words & people or (names and not words & {row.pseudonym for row in Membership.objects.all()})
@@ -75,7 +75,7 @@ def test_no_kind_publishes_a_text_or_who_is_who(kind: str, names: str, ada, as_a
 def test_names_and_search_engines_are_let_in_where_they_are_ticked(study: Study, as_ada) -> None:
     _publish(as_ada, _results(study), shows_names="on", is_indexed="on")
     response = Client().get("/public/island-ferry/")
-    assert "anna" in response.content.decode()
+    assert "anna" in response.text
     assert "X-Robots-Tag" not in response
 
 
@@ -84,7 +84,7 @@ def test_a_chart_may_stand_in_pages_of_others_and_nothing_else_may(study: Study,
     page, chart = (Client().get(f"/public/island-ferry/{part}") for part in ("", "chart/"))
     assert "frame-ancestors *" in chart["Content-Security-Policy"]
     assert "X-Frame-Options" not in chart
-    assert "<svg" in chart.content.decode()
+    assert "<svg" in chart.text
     assert "frame-ancestors 'none'" in page["Content-Security-Policy"]
 
 
@@ -152,6 +152,6 @@ def test_what_somebody_published_goes_with_their_account(study: Study, ada, as_a
 
 def test_the_leaderboard_is_published_as_its_maker_sees_it(study: Study, as_ada) -> None:
     _publish(as_ada, "/leaderboard/")
-    shown = Client().get("/public/island-ferry/").content.decode()
+    shown = Client().get("/public/island-ferry/").text
     assert "<table" in shown
     assert "alpha" in shown

@@ -168,7 +168,7 @@ def test_the_page_shows_summary_and_documents_and_never_the_system(
     url = label_url("label-task", label_task(make_rating_study(annotators=[ben], summaries=[summary]), ben))
     as_ben.get(url)
     with django_assert_max_num_queries(21):
-        shown = flat(as_ben.get(url).content.decode())
+        shown = flat(as_ben.get(url).text)
     assert "secret-system" not in shown
     assert "<script>alert(1)" not in shown
     assert '[<a href="#doc-1" data-cited="1">1</a>, 77]' in shown
@@ -199,7 +199,7 @@ def test_a_researcher_sets_up_a_study_by_the_form(as_ada, ben, cleo) -> None:
     assert as_ada.post(counting, data, headers={"HX-Request": "true"}).context["count"].n == 2
     assert as_ada.post(reverse("annotation:study-takes", args=["nothing"]), data).status_code == 404
     create = reverse("annotation:study-create", args=["rating"])
-    assert "New rating study" in as_ada.get(create).content.decode()
+    assert "New rating study" in as_ada.get(create).text
     assert as_ada.post(create, {**data, "people_per_item": "0"}).status_code == 422
     assert as_ada.post(create, data).status_code == 302
     study = Study.objects.get(kind="rating")
@@ -209,4 +209,4 @@ def test_a_researcher_sets_up_a_study_by_the_form(as_ada, ben, cleo) -> None:
     again = as_ada.post(
         reverse("annotation:study-annotators", args=[study.uid]), {**data, "action": "items"}, follow=True
     )
-    assert "0 tasks were assigned" in again.content.decode()
+    assert "0 tasks were assigned" in again.text

@@ -69,7 +69,7 @@ def test_each_answer_has_reasons_of_its_own(
     def post(why: str):
         return as_ben.post(label_url("label-choice", task), {"answer": answer, "why": why}, headers=JSON)
 
-    page = as_ben.get(label_url("label-task", task)).content.decode()
+    page = as_ben.get(label_url("label-task", task)).text
     for why in fitting:
         assert post(why).json()["why_not"] == why
         assert re.search(rf'data-reason-of="{answer}"><input type="radio" name="why" value="{why}"', page)
@@ -83,7 +83,7 @@ def test_a_reason_that_was_stored_with_another_answer_stays_valid(ben, as_ben) -
     task = first(study, ben)
     say(task, "no", why_not="missing")
     EntailmentLabel.objects.update(why_not="incomplete")
-    page = as_ben.get(label_url("label-task", task)).content.decode()
+    page = as_ben.get(label_url("label-task", task)).text
     assert re.search(r'data-reason-of="no"><input type="radio" name="why" value="incomplete"\s+checked', page)
     data = {"answer": "no", "why": "incomplete", "unsure": "1"}
     assert as_ben.post(label_url("label-choice", task), data, headers=JSON).json()["why_not"] == "incomplete"
@@ -124,7 +124,7 @@ def test_reasons_are_counted_by_annotator_and_system_and_are_in_every_file(ben, 
 def test_the_results_page_shows_reasons(ada, as_ada, ben) -> None:
     study = make([ben], make_judged(), by=ada, asks_why_not=True)
     say(first(study, ben), "neutral", why_not="incomplete")
-    html = as_ada.get(reverse("annotation:study-figures", args=[study.uid])).content.decode()
+    html = as_ada.get(reverse("annotation:study-figures", args=[study.uid])).text
     assert "Why not entailed" in html
     assert "No reason given" in html
 
@@ -164,7 +164,7 @@ def test_reasons_are_stored_beside_and_do_not_answer_the_task(study: Study, ben,
     finish(as_ben, task, 3)
     task.refresh_from_db()
     assert (task.state, task.n_answered) == ("done", task.n_questions)
-    assert as_ben.get(label_url("label-task", task)).content.decode().count("data-unlinked-line") == 3
+    assert as_ben.get(label_url("label-task", task)).text.count("data-unlinked-line") == 3
     assert CoverageLabel.objects.filter(is_current=True).count() == task.n_questions
 
 
@@ -222,7 +222,7 @@ def test_reasons_are_among_the_last_answers(study: Study, ben, as_ben, later) ->
     assert coverage.answer == "none"
     assert reasons.question.text.count("\n") == 1
     assert "too general" in reasons.answer
-    assert "Bullets that cover no insight" in as_ben.get(reverse("annotation:last-answers")).content.decode()
+    assert "Bullets that cover no insight" in as_ben.get(reverse("annotation:last-answers")).text
 
 
 def test_reasons_are_in_the_archive_and_on_the_overview(study: Study, as_ada, ben, as_ben) -> None:
@@ -236,7 +236,7 @@ def test_reasons_are_in_the_archive_and_on_the_overview(study: Study, as_ada, be
     [row] = [row for row in rows if row["label"]]
     assert (row["annotator"], row["line"], row["label"]) == ("annotator1", "4", "subtopic")
     assert row["bullet_text"]
-    html = as_ada.get(reverse("annotation:study", args=[study.uid])).content.decode()
+    html = as_ada.get(reverse("annotation:study", args=[study.uid])).text
     assert "Bullets that cover no insight" in html
     plain = make_linking_study(annotators=[], name="Plain", haystack=task.item.summary.haystack, summaries=[])
     assert "bullets.csv" not in {one.name for one in files_of(plain, NOW)}

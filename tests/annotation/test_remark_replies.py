@@ -24,7 +24,7 @@ def remark(study: Study, person, comment: str = "", *, flag: bool = True, positi
 
 
 def page_of(client, name: str, *args) -> str:
-    return flat(client.get(reverse(f"annotation:{name}", args=args)).content.decode())
+    return flat(client.get(reverse(f"annotation:{name}", args=args)).text)
 
 
 def test_an_answer_is_counted_on_my_work_and_stands_beside_the_item_until_it_is_read(
@@ -32,16 +32,16 @@ def test_an_answer_is_counted_on_my_work_and_stands_beside_the_item_until_it_is_
 ) -> None:
     task = remark(study, ben, "Which Tuesday is meant?")
     address = reverse("annotation:remark-reply", args=[study.uid, task.uid])
-    assert "Which Tuesday is meant?" in as_ada.get(address).content.decode()
+    assert "Which Tuesday is meant?" in as_ada.get(address).text
     assert as_ada.post(address, {"text": "  The first of May.  "}).status_code == 302
     assert "has answered <strong>1</strong> of your flags" in page_of(as_ben, "work")
-    item = flat(as_ben.get(label_url("label-task", task)).content.decode())
+    item = flat(as_ben.get(label_url("label-task", task)).text)
     assert "Which Tuesday is meant?" in item
     assert "The first of May." in item
     assert "The first of May." in page_of(as_ben, "replies")
     as_ben.post(reverse("annotation:label-read", args=[task.uid]))
     assert "of your flags" not in page_of(as_ben, "work")
-    assert "The first of May." in as_ben.get(label_url("label-task", task)).content.decode()
+    assert "The first of May." in as_ben.get(label_url("label-task", task)).text
     event = AuditEvent.objects.get(action="remark.answered")
     assert (event.actor, event.object_uid, event.detail) == (ada, str(study.uid), {"task": str(task.uid)})
 
@@ -53,10 +53,10 @@ def test_what_waits_for_an_answer_is_a_filter_and_stands_on_the_home_page(ada, a
     ]
     reply(task=first, text="Yes.", by=ada, now=NOW)
     listed = reverse("annotation:study-work", args=[study.uid])
-    waiting = as_ada.get(f"{listed}?remarks=unanswered").content.decode()
+    waiting = as_ada.get(f"{listed}?remarks=unanswered").text
     assert "Two?" in waiting
     assert "One?" not in waiting
-    assert "→ Yes." in as_ada.get(f"{listed}?remarks=answered").content.decode()
+    assert "→ Yes." in as_ada.get(f"{listed}?remarks=answered").text
     remark(study, ben, "One, again?")
     assert set(LabelTask.objects.filter(study=study).unanswered()) == {first, second}
 
@@ -75,7 +75,7 @@ def test_nothing_is_answered_where_nothing_is_remarked(ada, as_ada, ben, study: 
     with pytest.raises(NoRemark):
         reply(task=task, text="Hello.", by=ada, now=NOW)
     address = reverse("annotation:remark-reply", args=[study.uid, task.uid])
-    assert "taken the remark back" in as_ada.post(address, {"text": "Hello."}, follow=True).content.decode()
+    assert "taken the remark back" in as_ada.post(address, {"text": "Hello."}, follow=True).text
     assert not RemarkReply.objects.exists()
 
 

@@ -193,7 +193,7 @@ def of_benchmarks(client) -> None:
     """Open the pages of results of systems."""
     for name in BENCHMARKS:
         client.get(reverse(name))
-    board = client.get(f"{reverse('annotation:leaderboard')}?paper=1").content.decode()
+    board = client.get(f"{reverse('annotation:leaderboard')}?paper=1").text
     for address in re.findall(r'href="(/leaderboard/insights/\?a=[^"]*)"', board)[:1]:
         client.get(unescape(address))
     dataset = f"?dataset={Question.objects.all()[0].dataset}"

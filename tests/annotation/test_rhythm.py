@@ -128,12 +128,12 @@ def test_every_kind_of_label_work_has_the_line(kind: str, desk: Callable[[str], 
     at = desk(kind)
     work_on(at.study, at.person, 6, at=timezone.now())
     task = at.task(2)
-    shown = flat(at.client.get(label_url("label-task", task)).content.decode())
+    shown = flat(at.client.get(label_url("label-task", task)).text)
     n = LabelTask.objects.filter(study=at.study).count() - 1
     assert f"{n} left" in shown
     assert "2.50 USD today" in shown
     assert "2.50 USD in this study" in shown
-    newer = flat(at.client.get(reverse("annotation:label-rhythm", args=[task.uid])).content.decode())
+    newer = flat(at.client.get(reverse("annotation:label-rhythm", args=[task.uid])).text)
     assert "2.50 USD today" in newer
     assert "<html" not in newer
 
@@ -141,10 +141,10 @@ def test_every_kind_of_label_work_has_the_line(kind: str, desk: Callable[[str], 
 def test_whoever_hides_the_line_has_none_on_any_page(ben, as_ben, study: Study) -> None:
     work_on(study, ben, 6, at=timezone.now())
     pages = [reverse("annotation:work"), label_url("label-task", label_task(study, ben, position=2))]
-    assert all("2.50 USD" in as_ben.get(page).content.decode() for page in pages)
+    assert all("2.50 USD" in as_ben.get(page).text for page in pages)
     prefer(annotator=annotator_of(ben), shows_pace=False, goal_items=5)
-    assert "of 5 items today" not in as_ben.get(pages[0]).content.decode()
-    assert "2.50 USD today" not in flat(as_ben.get(pages[1]).content.decode())
+    assert "of 5 items today" not in as_ben.get(pages[0]).text
+    assert "2.50 USD today" not in flat(as_ben.get(pages[1]).text)
 
 
 NOW = datetime(2026, 3, 2, 9, tzinfo=UTC)

@@ -41,7 +41,7 @@ def page_of(client: Client, session: Session, name: str = "session"):
 
 
 def config_of(response) -> dict[str, Any]:
-    [found] = re.findall(r'data-config="([^"]*)"', response.content.decode())
+    [found] = re.findall(r'data-config="([^"]*)"', response.text)
     return dict(json.loads(unescape(found)))
 
 
@@ -54,7 +54,7 @@ def running(person, **fields) -> Session:
 
 def test_documents_are_served_while_the_session_runs_and_never_else(ben, as_ben) -> None:
     session = running(ben, revisions=[(0, "My own words")])
-    assert FACT in page_of(as_ben, session).content.decode()
+    assert FACT in page_of(as_ben, session).text
     for state in ("paused", "submitted", "expired", "voided"):
         Session.objects.filter(pk=session.pk).update(
             state=state, run_started_at=None, ended_at=None if state == "paused" else timezone.now()
@@ -62,15 +62,15 @@ def test_documents_are_served_while_the_session_runs_and_never_else(ben, as_ben)
         for name in PAGES:
             shown = as_ben.get(reverse(f"annotation:{name}", args=[session.uid]), follow=True)
             assert shown.status_code == 200
-            assert FACT not in shown.content.decode()
+            assert FACT not in shown.text
 
 
 def test_the_tour_shows_the_page_before_the_clock_runs_with_sample_documents(ben, as_ben, as_cleo) -> None:
     task = makers.make_assignment(annotator=ben)
     url = reverse("annotation:session-tour", args=[task.uid])
     start = reverse("annotation:session-start", args=[task.uid])
-    assert url in as_ben.get(start).content.decode()
-    shown = as_ben.get(url).content.decode()
+    assert url in as_ben.get(start).text
+    shown = as_ben.get(url).text
     assert task.subtopic.query in shown
     assert "The clock is not running" in shown
     assert "This one says that fares rise in May." in shown
@@ -113,7 +113,7 @@ def test_the_page_says_how_a_silent_session_came_to_its_pause(ben, as_ben) -> No
         disconnect_policy="auto_pause",
         lease_ms=180_000,
     )
-    assert "paused automatically" in page_of(as_ben, session).content.decode()
+    assert "paused automatically" in page_of(as_ben, session).text
 
 
 # What the work page holds
@@ -121,7 +121,7 @@ def test_the_page_says_how_a_silent_session_came_to_its_pause(ben, as_ben) -> No
 
 def test_documents_come_in_their_frozen_order_with_their_own_numbers(ben, as_ben) -> None:
     session = running(ben, document_numbers=[5, 2, 6])
-    html = page_of(as_ben, session).content.decode()
+    html = page_of(as_ben, session).text
     assert re.findall(r'<article class="doc" id="doc-(\d+)"', html) == ["5", "2", "6"]
     assert re.findall(r'data-jump="(\d+)"', html) == ["5", "2", "6"]
     assert config_of(page_of(as_ben, session))["numbers"] == [5, 2, 6]
@@ -130,14 +130,14 @@ def test_documents_come_in_their_frozen_order_with_their_own_numbers(ben, as_ben
 def test_text_of_documents_is_escaped(ben, as_ben) -> None:
     session = running(ben)
     session.assignment.haystack.documents.filter(number=1).update(text="<script>alert(1)</script> <!--pane-->")
-    html = page_of(as_ben, session).content.decode()
+    html = page_of(as_ben, session).text
     assert "<script>alert" not in html
     assert "&lt;!--pane--&gt;" in html
 
 
 def test_the_insights_are_counted_and_never_shown(ben, as_ben) -> None:
     session = running(ben, document_numbers=[6])
-    html = page_of(as_ben, session).content.decode()
+    html = page_of(as_ben, session).text
     assert f"{session.assignment.n_insights_present} insight" in html
     assert session.assignment.subtopic.query in html
     assert FACT not in html
@@ -149,7 +149,7 @@ def test_the_page_carries_the_text_its_revision_and_the_time_left(ben, as_ben) -
     config = config_of(response)
     assert config["rev"] == 1
     assert 0 < config["remaining_ms"] <= session.limit_ms
-    html = response.content.decode()
+    html = response.text
     assert "\n\n- First &lt;b&gt;\n- Second &amp;amp; last</textarea>" in html
     assert "look at [3]</textarea>" in html
 
@@ -164,9 +164,9 @@ def test_aids_follow_the_frozen_settings(ben, as_ben) -> None:
         "show_counters": True,
         "list_hits": False,
     }
-    assert 'data-cite="1"' in response.content.decode()
+    assert 'data-cite="1"' in response.text
     Session.objects.filter(pk=session.pk).update(config={})
-    assert "data-cite=" not in page_of(as_ben, session).content.decode()
+    assert "data-cite=" not in page_of(as_ben, session).text
 
 
 def test_the_number_of_queries_does_not_grow_with_the_documents(ben, cleo, login) -> None:
@@ -184,14 +184,14 @@ def test_starting_takes_the_promise_and_leads_to_the_documents(ben, as_ben) -> N
     task = makers.make_assignment(annotator=ben)
     makers.give_consent(ben)
     url = reverse("annotation:session-start", args=[task.uid])
-    shown = as_ben.get(url).content.decode()
+    shown = as_ben.get(url).text
     assert task.subtopic.query in shown
     assert FACT not in shown
     refused = as_ben.post(url)
     assert refused.status_code == 422
-    assert "confirm this before you start" in refused.content.decode()
+    assert "confirm this before you start" in refused.text
     assert not Session.objects.exists()
-    assert FACT in as_ben.post(url, {"no_model": "on"}, follow=True).content.decode()
+    assert FACT in as_ben.post(url, {"no_model": "on"}, follow=True).text
     session = Session.objects.get()
     assert session.state == "running"
     assert as_ben.get(url).headers["Location"] == reverse("annotation:session", args=[session.uid])
@@ -201,7 +201,7 @@ def test_consent_comes_first(ben, as_ben, now) -> None:
     task = makers.make_assignment(annotator=ben)
     ConsentText.objects.create(version=99, body="New terms.", created_at=now)
     url = reverse("annotation:session-start", args=[task.uid])
-    assert reverse("annotation:consent") in as_ben.get(url).content.decode()
+    assert reverse("annotation:consent") in as_ben.get(url).text
     assert as_ben.post(url, {"no_model": "on"}).status_code == 200
     assert not Session.objects.exists()
 
@@ -210,7 +210,7 @@ def test_practice_comes_before_the_first_timed_session(ben, as_ben) -> None:
     makers.make_haystack(key="practice", title="Practice", is_practice=True)
     task = makers.make_assignment(annotator=ben)
     makers.give_consent(ben)
-    shown = as_ben.get(reverse("annotation:session-start", args=[task.uid])).content.decode()
+    shown = as_ben.get(reverse("annotation:session-start", args=[task.uid])).text
     assert reverse("annotation:practice") in shown
     assert "Start the clock" not in shown
 
@@ -224,7 +224,7 @@ def test_who_starts_while_another_clock_runs_is_led_to_that_session(ben, as_ben)
         ),
     )
     start = reverse("annotation:session-start", args=[task.uid])
-    page = as_ben.post(start, {"no_model": "on"}).content.decode()
+    page = as_ben.post(start, {"no_model": "on"}).text
     assert "Your clock is running in another session." in page
     assert reverse("annotation:session", args=[other.uid]) in page
 
@@ -233,7 +233,7 @@ def test_it_is_said_how_often_the_text_of_this_session_is_copied(ben, as_ben) ->
 
     def start_of(**fields) -> str:
         task = makers.make_assignment(annotator=ben, **fields)
-        return as_ben.get(reverse("annotation:session-start", args=[task.uid])).content.decode()
+        return as_ben.get(reverse("annotation:session-start", args=[task.uid])).text
 
     assert "A copy of the text every 10 min of work, and the final text." in start_of()
     assert "A copy of the text every 1 min of work, and the final text." in start_of(is_practice=True)
@@ -249,25 +249,25 @@ def test_words_are_counted_with_separators_on_every_page(ben, as_ben) -> None:
     )
     text = "- " + "word " * 1234
     session = running(ben, assignment=makers.make_assignment(annotator=ben, study=study), revisions=[(1000, text)])
-    assert "1,234 words" in makers.flat(page_of(as_ben, session).content.decode())
+    assert "1,234 words" in makers.flat(page_of(as_ben, session).text)
     Session.objects.update(state="paused", run_started_at=None)
-    assert "1,234 words" in makers.flat(page_of(as_ben, session).content.decode())
+    assert "1,234 words" in makers.flat(page_of(as_ben, session).text)
     Session.objects.update(state="submitted", ended_at=timezone.now())
-    assert "1,234 words" in makers.flat(page_of(as_ben, session, "session-after").content.decode())
+    assert "1,234 words" in makers.flat(page_of(as_ben, session, "session-after").text)
     texts = ["word " * 1234]
     points = make_points_study(
         annotators=[ben], questions=[make_points_question(texts=texts, quotes=["word word"] * 3)]
     )
-    page = as_ben.get(makers.label_url("label-task", makers.label_task(points, ben))).content.decode()
+    page = as_ben.get(makers.label_url("label-task", makers.label_task(points, ben))).text
     assert "1,234 words" in makers.flat(page)
 
 
 def test_a_session_of_practice_says_that_it_is_practice(ben, as_ben) -> None:
     badge = '<strong class="badge">Practice</strong>'
-    assert badge not in page_of(as_ben, running(ben)).content.decode()
+    assert badge not in page_of(as_ben, running(ben)).text
     Session.objects.update(state="submitted", run_started_at=None, ended_at=timezone.now())
     practice = makers.make_assignment(annotator=ben, is_practice=True)
-    assert badge in page_of(as_ben, running(ben, assignment=practice)).content.decode()
+    assert badge in page_of(as_ben, running(ben, assignment=practice)).text
 
 
 def test_who_has_seen_the_insights_is_told_kindly_and_does_not_start(ben, as_ben, now) -> None:
@@ -275,7 +275,7 @@ def test_who_has_seen_the_insights_is_told_kindly_and_does_not_start(ben, as_ben
     makers.give_consent(ben)
     scope.record_exposure(user=ben, haystack=task.haystack, reason="linking", now=now)
     url = reverse("annotation:session-start", args=[task.uid])
-    assert "You did nothing wrong" in as_ben.post(url, {"no_model": "on"}).content.decode()
+    assert "You did nothing wrong" in as_ben.post(url, {"no_model": "on"}).text
     assert not Session.objects.exists()
 
 
@@ -303,28 +303,28 @@ def test_the_end_says_what_was_earned_and_what_is_next(ben, as_ben) -> None:
         acc_ms=3_600_000,
     )
     name = "session-after"
-    page = page_of(as_ben, session, name).content.decode()
+    page = page_of(as_ben, session, name).text
     assert "24.00 USD" in page
     still_open = "Only questions about what you wrote are open."
     work = reverse("annotation:work")
-    for text in (page, as_ben.get(work).content.decode()):
+    for text in (page, as_ben.get(work).text):
         assert still_open in makers.flat(text)
         assert "All done" not in text
         assert "All your tasks are done" not in text
     as_ben.post(reverse("annotation:session-after", args=[session.uid]), {"decline": "1"})
-    assert "All done" in as_ben.get(work).content.decode()
-    assert "All your tasks are done" in page_of(as_ben, session, "session-own").content.decode()
+    assert "All done" in as_ben.get(work).text
+    assert "All your tasks are done" in page_of(as_ben, session, "session-own").text
     Session.objects.update(questions_declined_at=None)
     elsewhere = makers.make_writing_study(
         annotators=[ben], name="Elsewhere", haystack=makers.make_haystack(key="other")
     )
     other = makers.make_assignment(annotator=ben, study=elsewhere)
-    assert reverse("annotation:session-start", args=[other.uid]) in page_of(as_ben, session, name).content.decode()
+    assert reverse("annotation:session-start", args=[other.uid]) in page_of(as_ben, session, name).text
     Consent.objects.update(withdrawn_at=timezone.now())
-    assert "No task can be opened now" in page_of(as_ben, session, name).content.decode()
+    assert "No task can be opened now" in page_of(as_ben, session, name).text
     study.hourly_rate = Decimal(0)
     study.save()
-    assert "Earned" not in page_of(as_ben, session, name).content.decode()
+    assert "Earned" not in page_of(as_ben, session, name).text
 
 
 @pytest.mark.parametrize("is_practice", [True, False])
@@ -336,13 +336,13 @@ def test_nobody_is_told_to_keep_what_was_not_earned(is_practice: bool, ben, as_b
     )
     task = makers.make_assignment(annotator=ben, study=study, is_practice=is_practice)
     kept = "keep what you have earned"
-    start = as_ben.get(reverse("annotation:session-start", args=[task.uid])).content.decode()
+    start = as_ben.get(reverse("annotation:session-start", args=[task.uid])).text
     assert "You may stop at any time" in start
     assert (kept in start) is not is_practice
     for state in ("running", "paused"):
         Session.objects.filter(assignment=task).delete()
         session = makers.make_session(assignment=task, state=state, now=timezone.now())
-        page = page_of(as_ben, session).content.decode()
+        page = page_of(as_ben, session).text
         assert "You may stop at any time" in page
         assert (kept in page) is not is_practice, state
 
@@ -357,7 +357,7 @@ def test_practice_asks_nothing_afterwards(ben, as_ben) -> None:
 def test_own_work_is_there_to_read_and_takes_remarks_on_the_time(ben, as_ben) -> None:
     session = makers.make_session(annotator=ben, state="expired", revisions=[(60_000, "- Mine <1> [1]")])
     url = reverse("annotation:session-own", args=[session.uid])
-    assert "- Mine &lt;1&gt; [1]" in as_ben.get(url).content.decode()
+    assert "- Mine &lt;1&gt; [1]" in as_ben.get(url).text
     assert as_ben.post(url, {"reason": "Power cut", "minutes": "-3"}).status_code == 422
     assert as_ben.post(url, {"reason": "Power cut", "minutes": "12"}).status_code == 302
     assert as_ben.post(url, {"reason": "Only a remark"}).status_code == 302
@@ -365,7 +365,7 @@ def test_own_work_is_there_to_read_and_takes_remarks_on_the_time(ben, as_ben) ->
         ("Power cut", 12),
         ("Only a remark", None),
     ]
-    assert "12 minutes requested" in as_ben.get(url).content.decode()
+    assert "12 minutes requested" in as_ben.get(url).text
 
 
 # The pane
@@ -399,7 +399,7 @@ def test_a_pane_is_made_once_and_anew_where_its_file_is_gone_or_torn(
 
 def test_a_disk_that_takes_no_pane_does_not_stop_the_page(ben, as_ben, panes: Path) -> None:
     panes.write_text("a file where the folder should be")
-    assert FACT in page_of(as_ben, running(ben)).content.decode()
+    assert FACT in page_of(as_ben, running(ben)).text
 
 
 @given(st.binary(max_size=300), st.binary(max_size=3000), st.binary(max_size=300))

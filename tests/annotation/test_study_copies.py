@@ -188,7 +188,7 @@ def test_a_study_of_all_that_match_starts_another_of_all(kind: str, narrowed_by:
 def test_a_study_without_items_or_without_a_plan_starts_another_too(kind: str, ada, as_ada) -> None:
     create = reverse("annotation:study-create", args=[kind])
     study = made_by(as_ada, kind, POSTS[kind](ada))
-    told = as_ada.get(reverse("annotation:study-clone", args=[study.uid])).content.decode()
+    told = as_ada.get(reverse("annotation:study-clone", args=[study.uid])).text
     assert ("Its items, and with them any training and hidden gold" in told) is (kind != "writing")
     as_ada.post(reverse("annotation:study-clone", args=[study.uid]), {"name": "Copy"})
     copy = Study.objects.get(name="Copy")
@@ -205,19 +205,19 @@ def test_a_copy_gets_training_and_gold_with_its_first_summaries(ada, as_ada) -> 
     posted = linking(ada)
     study = made_by(as_ada, "linking", posted)
     people = reverse("annotation:study-annotators", args=[study.uid])
-    assert 'name="n_gold"' not in as_ada.get(people).content.decode()
+    assert 'name="n_gold"' not in as_ada.get(people).text
 
     as_ada.post(reverse("annotation:study-clone", args=[study.uid]), {"name": "Copy"})
     copy = Study.objects.get(name="Copy")
     people = reverse("annotation:study-annotators", args=[copy.uid])
     page = as_ada.get(people)
-    assert 'name="n_gold"' in page.content.decode()
+    assert 'name="n_gold"' in page.text
     assert page.context["form"]["pass_mark"].value() == 87.5
 
     wanted = {"action": "items", **posted, "pass_mark": "75"}
     refused = as_ada.post(people, wanted | {"n_gold": 9})
     assert refused.status_code == 422
-    assert "all insights of 2 are agreed on or decided" in refused.content.decode()
+    assert "all insights of 2 are agreed on or decided" in refused.text
     assert not copy.label_items.exists()
 
     assert as_ada.post(people, wanted).status_code == 302
@@ -237,7 +237,7 @@ def test_without_agreed_answers_a_copy_says_so_and_keeps_its_pass_mark(ada, as_a
     as_ada.post(reverse("annotation:study-clone", args=[study.uid]), {"name": "Copy"})
     copy = Study.objects.get(name="Copy")
     people = reverse("annotation:study-annotators", args=[copy.uid])
-    page = as_ada.get(people).content.decode()
+    page = as_ada.get(people).text
     assert "there is none with labels yet" in page
     assert 'name="n_gold"' not in page
     rows = Summary.objects.all()
@@ -255,4 +255,4 @@ def test_what_cannot_be_added_to_a_study_is_said_in_its_form(ada, as_ada, ben) -
     data = {"action": "items", "haystacks": [bare.pk], "with_systems": "on", "way": "all"}
     answer = as_ada.post(reverse("annotation:study-annotators", args=[study.uid]), data)
     assert answer.status_code == 422
-    assert "a chosen haystack has none" in answer.content.decode()
+    assert "a chosen haystack has none" in answer.text

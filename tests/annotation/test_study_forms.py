@@ -61,7 +61,7 @@ def test_wrong_settings_get_a_sentence_and_change_nothing(as_ada, change: dict[s
     data = form_data(**{"haystacks": [make_haystack().pk], **change})
     response = as_ada.post(reverse("annotation:study-create"), data)
     assert response.status_code == 422
-    assert message in response.content.decode()
+    assert message in response.text
     assert not Study.objects.exists()
 
 
@@ -93,17 +93,17 @@ def test_a_study_is_set_up_assigned_and_opened_with_one_button(as_ada, ben) -> N
     answer = as_ada.post(reverse("annotation:study-create"), sent, follow=True)
     study = Study.objects.get()
     assert (study.state, study.assignments.count()) == ("open", 1)
-    assert "The study is open." in answer.content.decode()
-    assert "Nobody has a task yet" not in answer.content.decode()
+    assert "The study is open." in answer.text
+    assert "Nobody has a task yet" not in answer.text
     again = form_data(
         haystacks=[haystack.pk], annotators=[annotator_of(ben).pk], assign_now="on", then="open", name="Again"
     )
     answer = as_ada.post(reverse("annotation:study-create"), again, follow=True)
-    assert "Nobody has a task yet" in answer.content.decode()
-    assert "Why not" in answer.content.decode()
+    assert "Nobody has a task yet" in answer.text
+    assert "Why not" in answer.text
     nobody = form_data(haystacks=[haystack.pk], assign_now="on", then="open", name="Nobody")
     answer = as_ada.post(reverse("annotation:study-create"), nobody, follow=True)
-    assert (Study.objects.get(name="Nobody").state, "not open yet" in answer.content.decode()) == ("draft", True)
+    assert (Study.objects.get(name="Nobody").state, "not open yet" in answer.text) == ("draft", True)
 
 
 def test_what_is_folded_is_summed_up_in_a_line_and_open_where_a_field_in_it_is_wrong(as_ada) -> None:
@@ -127,7 +127,7 @@ def test_retrievers_to_choose_are_those_with_rankings_and_gaps_are_named(as_ada)
     assert b'<option value="bm25">' in as_ada.get(reverse("annotation:study-create")).content
     data = form_data(haystacks=[haystack.pk], setting="ranking", retriever="bm25")
     response = as_ada.post(reverse("annotation:study-create"), data)
-    assert "no ranking for: Subtopic 2" in response.content.decode()
+    assert "no ranking for: Subtopic 2" in response.text
 
 
 def test_only_retrievers_that_ranked_every_chosen_subtopic_are_offered(as_ada) -> None:
@@ -151,7 +151,7 @@ def test_only_retrievers_that_ranked_every_chosen_subtopic_are_offered(as_ada) -
     assert '<option value="bm25" selected>' in as_ada.post(url, chosen).text
     RetrieverRanking.objects.filter(retriever="random").delete()
     answer = as_ada.post(url, form_data(haystacks=[ferry.pk, other.pk]), headers={"HX-Request": "true"})
-    assert "No retriever has ranked every chosen subtopic." in answer.content.decode()
+    assert "No retriever has ranked every chosen subtopic." in answer.text
 
 
 @pytest.mark.parametrize("retriever", ["vector", "unheard-of"])
@@ -164,7 +164,7 @@ def test_a_retriever_that_the_haystack_lacks_is_refused_and_not_offered_again(re
     response = as_ada.post(reverse("annotation:study-create"), data)
     assert response.status_code == 422
     assert not Study.objects.exists()
-    page = response.content.decode()
+    page = response.text
     assert retriever in re.findall(r'<p class="error">([^<]*)', page)[0]
     assert '<option value="bm25">' in page
     assert f'<option value="{retriever}"' not in page
@@ -178,10 +178,10 @@ def test_a_frozen_study_keeps_showing_its_retriever(ada, as_ada, ben) -> None:
         haystack=haystack, researcher=ada, annotators=[ben], setting="ranking", retriever="bm25"
     )
     make_session(assignment=make_assignment(study=study, annotator=ben))
-    shown = as_ada.get(reverse("annotation:study-settings", args=[study.uid])).content.decode()
+    shown = as_ada.get(reverse("annotation:study-settings", args=[study.uid])).text
     url = f"{reverse('annotation:study-takes', args=['writing'])}?study={study.uid}"
     fragment = as_ada.post(url, {"subtopics": [first.pk, second.pk]}, headers={"HX-Request": "true"})
-    for page in (shown, fragment.content.decode()):
+    for page in (shown, fragment.text):
         assert '<option value="bm25" selected>' in page
 
 
@@ -200,7 +200,7 @@ def test_the_preview_waits_until_its_own_fields_are_right(as_ada) -> None:
     response = as_ada.post(
         reverse("annotation:study-takes", args=["writing"]), data, headers={"HX-Request": "true"}
     )
-    assert "Choose subtopics" in response.content.decode()
+    assert "Choose subtopics" in response.text
 
 
 def test_frozen_settings_cannot_be_posted(ada, as_ada, ben) -> None:
@@ -209,7 +209,7 @@ def test_frozen_settings_cannot_be_posted(ada, as_ada, ben) -> None:
     subtopics = [subtopic.pk for subtopic in study.writing_plan.subtopics.all()]
     data = form_data(name="Renamed", subtopics=subtopics, limit_minutes="5", hourly_rate="99")
     url = reverse("annotation:study-settings", args=[study.uid])
-    assert "are frozen" in as_ada.get(url).content.decode()
+    assert "are frozen" in as_ada.get(url).text
     assert as_ada.post(url, data).status_code == 302
     study.refresh_from_db()
     study.writing_plan.refresh_from_db()
@@ -227,7 +227,7 @@ def test_saving_the_settings_keeps_oneself_as_researcher(ada, as_ada) -> None:
 
 def seen_on(client, url: str) -> str:
     """What the page says it showed."""
-    return re.search(r'name="seen" value="(\w+)"', client.get(url).content.decode())[1]
+    return re.search(r'name="seen" value="(\w+)"', client.get(url).text)[1]
 
 
 @pytest.mark.parametrize("kind", ["writing", "linking"])
@@ -242,7 +242,7 @@ def test_settings_that_somebody_changed_meanwhile_are_not_replaced_unseen(kind: 
     by_second = {**sent, "name": "Two", "seen": seen_on(second, url)}
     assert first.post(url, by_first).status_code == 302
     refused = second.post(url, by_second)
-    page = refused.content.decode()
+    page = refused.text
     assert refused.status_code == 409
     assert "Somebody changed these settings" in page
     assert "marked fields" not in page

@@ -19,12 +19,12 @@ def test_the_list_shows_own_studies_and_to_admins_all(ada, as_ada, as_eve) -> No
     make_writing_study(haystack=haystack, name="Hers")
     make_writing_study(haystack=haystack, name="Old", researcher=ada, state="archived")
     url = reverse("annotation:studies")
-    seen = as_ada.get(url).content.decode()
+    seen = as_ada.get(url).text
     assert "Mine" in seen
     assert "Hers" not in seen
     assert "Old" not in seen
-    assert "Old" in as_ada.get(url + "?state=archived").content.decode()
-    assert "Hers" in as_eve.get(url).content.decode()
+    assert "Old" in as_ada.get(url + "?state=archived").text
+    assert "Hers" in as_eve.get(url).text
 
 
 def grow(study: Study, n: int) -> None:
@@ -66,7 +66,7 @@ def test_the_overview_counts_time_and_cost_per_person(ada, as_ada, ben, cleo) ->
     make_session(
         assignment=make_assignment(study=study, annotator=cleo, state="withdrawn"), state="voided", acc_ms=60_000
     )
-    text = as_ada.get(reverse("annotation:study", args=[study.uid])).content.decode()
+    text = as_ada.get(reverse("annotation:study", args=[study.uid])).text
     assert "1 h 30 min" in text
     assert "37.50 USD" in text
     assert "0.42 USD" in text
@@ -76,24 +76,24 @@ def test_the_overview_counts_time_and_cost_per_person(ada, as_ada, ben, cleo) ->
 def test_assigning_by_page_shows_first_and_gives_then(ada, as_ada, ben, cleo) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben, cleo])
     url = reverse("annotation:study-assign", args=[study.uid])
-    assert "Assign these 2 tasks" in as_ada.get(url).content.decode()
+    assert "Assign these 2 tasks" in as_ada.get(url).text
     assert not Assignment.objects.exists()
     as_ada.post(url)
     assert Assignment.objects.count() == 2
-    assert "Too few annotators are eligible for these" in as_ada.get(url).content.decode()
-    assert "1 or more." in as_ada.get(url + "?max_tasks=-1").content.decode()
+    assert "Too few annotators are eligible for these" in as_ada.get(url).text
+    assert "1 or more." in as_ada.get(url + "?max_tasks=-1").text
 
 
 def test_the_assignments_page_says_why_somebody_is_not_eligible(ada, as_ada, ben) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben])
     ben.groups.add(Group.objects.get(name="researcher"))
-    page = as_ada.get(reverse("annotation:study-assignments", args=[study.uid])).content.decode()
+    page = as_ada.get(reverse("annotation:study-assignments", args=[study.uid])).text
     assert "Has a research role" in page
     assert "All subtopics." in page
     data = {"annotator": annotator_of(ben).pk, "subtopic": study.writing_plan.subtopics.first().pk}
     refused = as_ada.post(reverse("annotation:study-assign-one", args=[study.uid]), data)
     assert refused.status_code == 422
-    assert "The task was not assigned" in refused.content.decode()
+    assert "The task was not assigned" in refused.text
     assert not Assignment.objects.exists()
 
 
@@ -107,24 +107,14 @@ def test_a_task_is_given_and_withdrawn_by_hand_on_the_page(ada, as_ada, ben, cle
     assert Assignment.objects.live().get().annotator == annotator_of(cleo)
 
 
-def test_a_study_is_opened_and_deleted_on_its_pages(ada, as_ada, ben) -> None:
-    study = make_writing_study(researcher=ada, annotators=[ben], state="draft")
-    as_ada.post(reverse("annotation:study-state", args=[study.uid]), {"action": "open"})
-    study.refresh_from_db()
-    assert study.state == "open"
-    as_ada.post(reverse("annotation:study-state", args=[study.uid]), {"action": "burn"})
-    as_ada.post(reverse("annotation:study-delete", args=[study.uid]))
-    assert not Study.objects.exists()
-
-
 def test_new_guidelines_can_be_looked_at_before_they_are_saved(ada, as_ada, now: datetime) -> None:
     study = make_writing_study(researcher=ada)
     url = reverse("annotation:study-guidelines-edit", args=[study.uid])
-    assert "<strong>two</strong>" in as_ada.post(url, {"body": "Now **two**", "preview": "1"}).content.decode()
+    assert "<strong>two</strong>" in as_ada.post(url, {"body": "Now **two**", "preview": "1"}).text
     assert study.guidelines.count() == 1
     as_ada.post(url, {"body": "Now **two**"})
     assert study.guidelines.order_by("-version").first().body == "Now **two**\n"
-    old = as_ada.get(reverse("annotation:study-guidelines-version", args=[study.uid, 1])).content.decode()
+    old = as_ada.get(reverse("annotation:study-guidelines-version", args=[study.uid, 1])).text
     assert "Report what repeats." in old
 
 
@@ -135,11 +125,11 @@ def test_a_version_that_somebody_saved_meanwhile_is_not_replaced_unseen(text: st
     if text == "guidelines":
         url = reverse("annotation:study-guidelines-edit", args=[study.uid])
     pattern = r'name="seen" value="(\d+)"'
-    opened = re.search(pattern, as_ada.get(url).content.decode())
+    opened = re.search(pattern, as_ada.get(url).text)
     as_eve.post(url, {"body": "By eve", "seen": opened[1]})
     for more in ({"preview": "1"}, {}):
         refused = as_ada.post(url, {"body": "By **ada**", "seen": opened[1], **more})
-        page = refused.content.decode()
+        page = refused.text
         assert refused.status_code == 409
         assert "Somebody saved version" in page
         assert "By **ada**" in page
@@ -163,7 +153,7 @@ def test_people_are_added_limited_and_removed_on_the_pages(ada, as_ada, ben) -> 
 
 def test_names_and_reasons_are_escaped(ada, as_ada, ben) -> None:
     study = make_writing_study(researcher=ada, annotators=[ben], name="<script>x</script>")
-    page = as_ada.get(reverse("annotation:study-assignments", args=[study.uid])).content.decode()
+    page = as_ada.get(reverse("annotation:study-assignments", args=[study.uid])).text
     assert "<script>x" not in page
     assert "&lt;script&gt;x" in page
 

@@ -116,7 +116,7 @@ def test_verdicts_that_people_dispute_are_filtered_sorted_and_paged(ada, as_ada,
         "beta",
         "alpha",
     ]
-    page = as_ada.get(url, {"disputed-verdict": "yes", "disputed-system": "beta"}).content.decode()
+    page = as_ada.get(url, {"disputed-verdict": "yes", "disputed-system": "beta"}).text
     assert page.count('<td class="name">beta</td>') == len(only)
 
 
@@ -157,7 +157,7 @@ def tabs(html: str, css: str) -> list[str]:
 def test_each_page_of_a_study_stands_under_one_part(kind: str, ada, as_ada, ben) -> None:
     study = study_of(kind, ada, ben)
     for tab in kinds.kind_named(kind).all_tabs:
-        html = as_ada.get(reverse(tab.page, args=[study.uid])).content.decode()
+        html = as_ada.get(reverse(tab.page, args=[study.uid])).text
         assert tabs(html, "tabs") == ["Overview", "People", "Work", "Results", "Data", "Settings"]
         head = html[html.index('class="tabs"') :]
         marked = CURRENT.findall(head[: head.index("</nav>")])
@@ -168,7 +168,7 @@ def test_each_page_of_a_study_stands_under_one_part(kind: str, ada, as_ada, ben)
 
 def test_labels_made_elsewhere_have_results_and_data(ada, as_ada) -> None:
     study = Study.objects.create(name="Elsewhere", kind="external", created_by=ada, created_at="2026-01-01T00:00Z")
-    html = as_ada.get(reverse("annotation:study-archive", args=[study.uid])).content.decode()
+    html = as_ada.get(reverse("annotation:study-archive", args=[study.uid])).text
     assert tabs(html, "tabs") == ["Results", "Data"]
 
 
@@ -196,9 +196,9 @@ def test_tasks_of_label_work_are_sorted_and_filtered(
         linking.label_tasks.filter(annotator=other.annotator).values_list("pk", flat=True)
     )
     with django_assert_max_num_queries(14):
-        html = as_ada.get(address).content.decode()
+        html = as_ada.get(address).text
     assert "half a sentence" in html
-    assert "Nothing matches these filters." in as_ada.get(address, {"q": "nothing"}).content.decode()
+    assert "Nothing matches these filters." in as_ada.get(address, {"q": "nothing"}).text
 
 
 @pytest.mark.parametrize("query", ["", "sort=-time", "sort=seen&page=20", "state=todo&q=half", "remarks=comment"])

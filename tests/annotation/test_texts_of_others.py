@@ -70,7 +70,7 @@ def test_a_linking_study_takes_only_texts_that_its_maker_may_see(
     assert as_ben.post(create, form_of(handed_in)).status_code == 403
     outside = login(rita).post(create, form_of(handed_in))
     assert (outside.status_code, Study.objects.filter(name="Links").exists()) == (422, False)
-    assert "has no summary that can be chosen" in outside.content.decode()
+    assert "has no summary that can be chosen" in outside.text
     for name, person in (("of a member", ada), ("of an admin", eve)):
         login(person).post(create, form_of(handed_in, name=name))
         assert [item.summary for item in Study.objects.get(name=name).label_items.all()] == [handed_in]
@@ -80,7 +80,7 @@ def test_a_list_of_ids_names_no_text_of_a_study_of_others(handed_in: Summary, ad
     create = reverse("annotation:study-create", args=["linking"])
     outside = login(rita).post(create, form_of(handed_in, **list_of(handed_in)))
     assert outside.status_code == 422
-    assert "no summary" in outside.content.decode()
+    assert "no summary" in outside.text
     for name, person in (("of a member", ada), ("of an admin", eve)):
         login(person).post(create, form_of(handed_in, name=name, **list_of(handed_in)))
         assert Study.objects.get(name=name).label_items.count() == 1
@@ -126,7 +126,7 @@ def test_texts_of_people_are_not_found_by_search_nor_on_pages_of_corpora(
         reverse("annotation:agreement-rows"),
     ]
     for address in addresses:
-        assert "cat sneezes" not in client.get(address, follow=True).content.decode()
+        assert "cat sneezes" not in client.get(address, follow=True).text
     assert client.get(reverse("benchmarks:summary-detail", args=[handed_in.uid])).status_code == 404
 
 

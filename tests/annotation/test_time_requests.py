@@ -50,14 +50,14 @@ def answer(client, request: CreditRequest, *, at: int = OVERTIME + 2 * MINUTE, *
     """Send the answer on the session's page; gives the page that follows."""
     url = reverse("annotation:session-time-request", args=[request.session.uid])
     with time_machine.travel(after(at), tick=False):
-        return str(client.post(url, {"request": request.pk, **fields}, follow=True).content.decode())
+        return str(client.post(url, {"request": request.pk, **fields}, follow=True).text)
 
 
 def page(client, name: str, *args, at: int = OVERTIME + 3 * MINUTE) -> str:
     with time_machine.travel(after(at), tick=False):
         response = client.get(reverse(name, args=args), follow=True)
         assert response.status_code == 200
-        return str(response.content.decode())
+        return str(response.text)
 
 
 def test_a_researcher_sees_who_asks_on_the_overview_the_session_and_the_home_page(
@@ -238,7 +238,7 @@ def test_practice_takes_no_requests_since_nobody_would_answer(ben, as_ben) -> No
     task = make_assignment(annotator=ben, is_practice=True)
     session = make_session(assignment=task, state="submitted", revisions=[(MINUTE, "- Mine [1]")])
     url = reverse("annotation:session-own", args=[session.uid])
-    assert '<form method="post" class="card"' not in as_ben.get(url).content.decode()
+    assert '<form method="post" class="card"' not in as_ben.get(url).text
     as_ben.post(url, {"reason": "A power cut", "minutes": "12"})
     assert not CreditRequest.objects.exists()
 

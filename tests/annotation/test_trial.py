@@ -37,13 +37,13 @@ def test_the_first_task_of_any_kind_leads_to_three_or_more_explained_answers_and
     task = label_task(study, ben)
     assert as_ben.get(label_url("label-task", task)).url == address(study)
     assert as_ben.get(address(study)).url == address(study, 1)
-    page = as_ben.get(address(study, 1)).content.decode()
+    page = as_ben.get(address(study, 1)).text
     assert "Not paid and not timed." in page
     assert 'data-label-task="' + kind in page
     replies = answer_all(as_ben, study)
     assert len(replies) >= 3
     assert all("ight." in reply["feedback"] for reply in replies)
-    assert "You are ready" in as_ben.get(address(study)).content.decode()
+    assert "You are ready" in as_ben.get(address(study)).text
     assert as_ben.get(label_url("label-task", task)).status_code == 200
     trial = Trial.objects.get()
     assert (trial.n_right, trial.is_passed) == (trial.n_asked, True)
@@ -67,10 +67,10 @@ def test_a_wrong_answer_is_told_with_the_expected_one_and_its_reason_and_the_fir
 
 def test_it_works_by_plain_forms_and_shows_after_reloading_what_was_answered(ben, as_ben, cleo) -> None:
     study = make_study("validation", ben, cleo)
-    page = as_ben.get(address(study, 1)).content.decode()
+    page = as_ben.get(address(study, 1)).text
     assert f'action="{address(study, 1, "choice")}"' in page
     assert as_ben.post(address(study, 1, "choice"), {"answer": "no"}).url == address(study, 1)
-    page = as_ben.get(address(study, 1)).content.decode()
+    page = as_ben.get(address(study, 1)).text
     assert "✗ Not quite. Your answer: no. Expected answer: yes." in page
     assert 'class="feedback is-wrong" data-feedback' in page
     assert f'data-decides="{kind_of("validation").examples(1)[0].values["decides"]}"' in page
@@ -83,9 +83,9 @@ def test_too_few_right_answers_lead_to_another_try_with_other_examples_and_then_
     study = make_study("validation", ben, cleo, share="0.6")
     study.researchers.add(ada)
     task = label_task(study, ben)
-    first = as_ben.get(address(study, 1)).content.decode()
+    first = as_ben.get(address(study, 1)).text
     answer_all(as_ben, study, is_right=False)
-    end = as_ben.get(address(study)).content.decode()
+    end = as_ben.get(address(study)).text
     assert "Almost: try again" in end
     assert "60 %" in end
     assert all(each.values["point"] in unescape(end) for each in kind_of("validation").examples(1))
@@ -94,21 +94,21 @@ def test_too_few_right_answers_lead_to_another_try_with_other_examples_and_then_
     assert as_ben.get(label_url("label-task", task)).url == address(study)
     assert as_ben.post(reverse("annotation:trial-again", args=[study.uid])).url == address(study)
     assert as_ben.get(address(study)).url == address(study, 1)
-    again = as_ben.get(address(study, 1)).content.decode()
+    again = as_ben.get(address(study, 1)).text
     assert "honeybees" in first
     assert "honeybees" not in again
     answer_all(as_ben, study, is_right=False)
-    assert "This study is not for you this time" in as_ben.get(address(study)).content.decode()
+    assert "This study is not for you this time" in as_ben.get(address(study)).text
     assert as_ben.post(reverse("annotation:trial-again", args=[study.uid])).status_code == 302
     assert Trial.objects.count() == 2
 
-    people = as_ada.get(reverse("annotation:study-annotators", args=[study.uid])).content.decode()
+    people = as_ada.get(reverse("annotation:study-annotators", args=[study.uid])).text
     assert "not passed" in people
     assert "0 of 3" in people
     allow = reverse("annotation:trial-allow", args=[study.uid, ben.annotator.uid])
     assert as_ben.post(allow).status_code == 403
     as_ada.post(allow)
-    assert "1 try left." in as_ben.get(address(study)).content.decode()
+    assert "1 try left." in as_ben.get(address(study)).text
     as_ben.post(reverse("annotation:trial-again", args=[study.uid]))
     answer_all(as_ben, study)
     assert as_ben.get(label_url("label-task", task)).status_code == 200
@@ -118,7 +118,7 @@ def test_where_no_share_is_asked_mistakes_are_told_and_one_tries_again_or_goes_o
     study = make_study("validation", ben, cleo)
     task, again = label_task(study, ben), reverse("annotation:trial-again", args=[study.uid])
     answer_all(as_ben, study, is_right=False)
-    end = as_ben.get(address(study)).content.decode()
+    end = as_ben.get(address(study)).text
     assert "That was the trial" in end
     assert "You are ready" not in end
     assert "0 of 3 answers were as expected" in end
@@ -128,7 +128,7 @@ def test_where_no_share_is_asked_mistakes_are_told_and_one_tries_again_or_goes_o
     assert as_ben.get(address(study)).url == address(study, 1)
     assert as_ben.get(label_url("label-task", task)).status_code == 200
     answer_all(as_ben, study)
-    end = as_ben.get(address(study)).content.decode()
+    end = as_ben.get(address(study)).text
     assert "You are ready" in end
     assert again not in end
     as_ben.post(again)
@@ -141,7 +141,7 @@ def test_the_end_of_a_trial_says_that_time_is_paid_only_where_it_is(rate: int, b
     study.hourly_rate = Decimal(rate)
     study.save()
     answer_all(as_ben, study)
-    end = as_ben.get(address(study)).content.decode()
+    end = as_ben.get(address(study)).text
     assert "From here on you do not see which answers were expected." in end
     assert ("From here on your time is paid." in end) == (rate > 0)
 
@@ -215,7 +215,7 @@ def test_answers_of_the_trial_are_no_labels_no_time_and_no_cost_and_are_named_tr
 ) -> None:
     study = make_study("validation", ben, cleo)
     study.researchers.add(ada)
-    before = as_ada.get(reverse("annotation:study", args=[study.uid])).content.decode()
+    before = as_ada.get(reverse("annotation:study", args=[study.uid])).text
     facts = kind_named(study.kind).results_of(study).facts(study)
     answer_all(as_ben, study)
     answer_all(as_cleo, study)
@@ -223,7 +223,7 @@ def test_answers_of_the_trial_are_no_labels_no_time_and_no_cost_and_are_named_tr
     assert list(work_of(study).label_rows(study, "history")) == []
     assert work_of(study).checks(study) == {}
     assert progress_of(study=study, annotators=[annotator_of(ben)])[annotator_of(ben).pk].worked_ms == 0
-    after = as_ada.get(reverse("annotation:study", args=[study.uid])).content.decode()
+    after = as_ada.get(reverse("annotation:study", args=[study.uid])).text
     passing = r"[A-Za-z0-9]{64}|[0-9]{2}:[0-9]{2}:[0-9]{2}"  # tokens and the time of day
     assert re.sub(passing, "", after) == re.sub(passing, "", before)
     files = {file.name: file for file in files_of(study, now=NOW)}
@@ -246,9 +246,9 @@ def test_somebody_of_a_panel_who_does_not_pass_gets_the_code_of_those_screened_o
     link = make_link(study, by=ada, now=now, max_tasks=4, screened_out_code="SCREENED-3")
     assert client.post(panel_address(link)).headers["Location"] == "/work/consent/"
     give_consent(Annotator.objects.get(participant__isnull=False))
-    assert "first a trial of about two minutes, not paid" in client.get("/work/").content.decode()
+    assert "first a trial of about two minutes, not paid" in client.get("/work/").text
     answer_all(client, study, is_right=False)
-    board = client.get("/work/").content.decode()
+    board = client.get("/work/").text
     assert "Thank you for trying" in board
     assert "SCREENED-3" in board
     assert "The trial asks for more right answers" in board
@@ -261,7 +261,7 @@ def test_researchers_see_how_people_get_better_by_try_and_over_the_course(ada, a
     study = make_study("verification", ben, cleo, share="1")
     study.researchers.add(ada)
     page = reverse("annotation:study-learning", args=[study.uid])
-    assert "Nobody has finished a trial" in as_ada.get(page).content.decode()
+    assert "Nobody has finished a trial" in as_ada.get(page).text
     answer_all(as_ben, study, is_right=False)
     as_ben.post(reverse("annotation:trial-again", args=[study.uid]))
     answer_all(as_ben, study)
@@ -270,7 +270,7 @@ def test_researchers_see_how_people_get_better_by_try_and_over_the_course(ada, a
         grounded = "yes" if task.position == 1 else "no"
         answer = {"grounded": grounded, **({"keyness": "agree"} if grounded == "yes" else {})}
         assert as_ben.post(label_url("label-choice", task), answer, headers=JSON).status_code == 200
-    shown = as_ada.get(page).content.decode()
+    shown = as_ada.get(page).text
     assert "Do people get better?" in shown
     assert "Hidden checks, over the course" in shown
     table = as_ada.get(reverse("annotation:study-learning-file", args=[study.uid, "figures.json"])).json()

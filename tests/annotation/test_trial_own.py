@@ -40,17 +40,17 @@ def test_built_in_examples_are_a_file_that_a_study_could_bring_and_none_is_an_it
     assert sets_in(trial, built_in) == trial.sets()
     assert known_from_items(trial, built_in, study) == {}
     assert save_own(as_ada, study, built_in, "1").status_code == 302
-    assert "This study has" in as_ada.get(reverse("annotation:trial-examples", args=[study.uid])).content.decode()
+    assert "This study has" in as_ada.get(reverse("annotation:trial-examples", args=[study.uid])).text
     refused = save_own(as_ada, study, built_in.replace("why =", "wy =", 1))
     assert refused.status_code == 422
-    assert "set[0].item[0]" in refused.content.decode()
+    assert "set[0].item[0]" in refused.text
     item = next(iter(filter(None, trial.texts_of_items(study))))
     first = trial.sets()[0][0]
     example = first.values["lines"][0] if kind == "rating" else next(iter(trial.texts(first)))
     told = save_own(
         as_ada, study, re.sub("decides = .*", "", built_in).replace(example, item.upper().replace('"', ""))
     )
-    assert "This is an item of the study" in told.content.decode()
+    assert "This is an item of the study" in told.text
     assert study.trial_examples.count() == 1
 
 
@@ -60,20 +60,18 @@ def test_examples_of_its_own_come_first_or_instead_and_a_try_keeps_those_that_it
     study = make_study("validation", ben, cleo, share="1")
     study.researchers.add(ada)
     assert save_own(as_ada, study, "", file=SimpleUploadedFile("own.toml", OWN.encode())).status_code == 302
-    page = as_ben.get(address(study, 1)).content.decode()
+    page = as_ben.get(address(study, 1)).text
     assert "Sonntags öffnet das Bad um neun." in page
     assert "example 1 of 1" in page
     told = as_ben.post(address(study, 1, "choice"), {"answer": "no"}, headers=JSON).json()["feedback"]
     assert "zweiten Hälfte" in told
     save_own(as_ada, study, OWN.replace("neun", "zehn"), "1")
-    assert (
-        "um neun" in as_ben.get(address(study)).content.decode() + as_ben.get(address(study, 1)).content.decode()
-    )
+    assert "um neun" in as_ben.get(address(study)).text + as_ben.get(address(study, 1)).text
     as_ben.post(reverse("annotation:trial-again", args=[study.uid]))
-    assert "Sonntags öffnet das Bad um zehn." in as_ben.get(address(study, 1)).content.decode()
+    assert "Sonntags öffnet das Bad um zehn." in as_ben.get(address(study, 1)).text
     save_own(as_ada, study, "")
     assert current_of(study) is None
-    assert "example 1 of 3" in as_cleo.get(address(study, 1)).content.decode()
+    assert "example 1 of 3" in as_cleo.get(address(study, 1)).text
     assert sum(file.name.startswith("trial-examples/") for file in files_of(study, now=NOW)) == 2
     study.delete()
 
@@ -90,16 +88,16 @@ def test_an_example_that_becomes_an_item_is_left_out_of_new_tries_and_the_resear
         save(study=study, kind=kind_of("validation"), body=body, replaces=True, by=ada, now=NOW)
     # As it would be had the item joined only now.
     study.trial_examples.create(body=body, replaces=True, made_at=NOW, made_by=ada)
-    assert "example 1 of 2" in as_ben.get(address(study, 1)).content.decode()
+    assert "example 1 of 2" in as_ben.get(address(study, 1)).text
     as_ben.post(address(study, 1, "choice"), {"answer": "yes"}, headers=JSON)
 
-    told = as_ada.post(work, {"action": "deal"}, follow=True).content.decode()
+    told = as_ada.post(work, {"action": "deal"}, follow=True).text
     assert "1 trial example is an item of the study now" in told
-    page = as_ada.get(reverse("annotation:trial-examples", args=[study.uid])).content.decode()
+    page = as_ada.get(reverse("annotation:trial-examples", args=[study.uid])).text
     assert "1 example has become an item of this study since" in page
-    assert "example 1 of 1" in as_cleo.get(address(study, 1)).content.decode()
-    assert "example 1 of 2" in as_ben.get(address(study, 1)).content.decode()
-    assert "trial example is" not in as_ada.post(work, {"action": "deal"}, follow=True).content.decode()
+    assert "example 1 of 1" in as_cleo.get(address(study, 1)).text
+    assert "example 1 of 2" in as_ben.get(address(study, 1)).text
+    assert "trial example is" not in as_ada.post(work, {"action": "deal"}, follow=True).text
     assert study.trial_examples.count() == 2
 
 

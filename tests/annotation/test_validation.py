@@ -147,7 +147,7 @@ def test_the_page_is_blind_unless_the_study_shows_the_verdict(ben, as_ben, cleo)
     judge = make_judged(name="Judge Dread")
     study = make([ben, cleo], judge)
     for task in study.label_tasks.filter(annotator__user=ben):
-        html = as_ben.get(label_url("label-task", task)).content.decode()
+        html = as_ben.get(label_url("label-task", task)).text
         assert "&lt;b&gt;stands&lt;/b&gt;" in html
         assert not [word for word in ("Dread", "alpha", "beta", "The judge answered") if word in html]
         answer = as_ben.post(
@@ -168,7 +168,7 @@ def test_the_page_is_blind_unless_the_study_shows_the_verdict(ben, as_ben, cleo)
         }
     shown = make([ben], judge, shows_verdict=True)
     task = first(shown, ben)
-    html = as_ben.get(label_url("label-task", task)).content.decode()
+    html = as_ben.get(label_url("label-task", task)).text
     assert "The judge answered" in html
     say(task, "yes")
     assert EntailmentLabel.objects.get(task=task).verdict_shown
@@ -183,7 +183,7 @@ def test_a_response_is_shown_as_the_markdown_it_is_and_keeps_its_places(ben, as_
     as_ben.post(
         label_url("label-choice", task), {"answer": "yes", "start": start, "end": start + len("crane** and")}
     )
-    page = as_ben.get(label_url("label-task", task)).content.decode()
+    page = as_ben.get(label_url("label-task", task)).text
     box = page.partition('<div class="response"')[2].partition(">")[2].partition("</div>")[0]
     assert unescape(strip_tags(box)) == text
     assert re.search(r"<strong\s*>Cranes</strong>", box)
@@ -202,7 +202,7 @@ def test_choices_come_by_script_and_by_plain_form(ben, as_ben, as_cleo) -> None:
         url, {"answer": "yes", "start": "17", "end": "24", "op_id": "a"}, headers=json_answer
     ).json()
     assert (told["snippet"], told["state"]) == ([17, 24], "done")
-    page = flat(as_ben.get(label_url("label-task", task)).content.decode())
+    page = flat(as_ben.get(label_url("label-task", task)).text)
     assert "<mark data-snippet>𝒜 crane</mark>" in page
     assert as_ben.post(url, {"answer": "yes", "start": "1"}, headers=json_answer).status_code == 400
     assert as_ben.post(url, {"answer": "yes", "start": "x", "end": "3"}, headers=json_answer).status_code == 400

@@ -60,7 +60,7 @@ def test_the_curve_is_what_the_figures_at_each_threshold_say(rows: list[tuple[fl
 
 def test_the_page_has_each_rate_by_its_name_and_three_charts(study: Study, as_ada) -> None:
     url = reverse("annotation:verification-autods", args=[study.uid])
-    text = as_ada.get(url, {"threshold": "0.7"}).content.decode()
+    text = as_ada.get(url, {"threshold": "0.7"}).text
     for title in autods.TITLES.values():
         assert title in text
     assert text.count('<svg class="drawing') == 3
@@ -84,7 +84,7 @@ def test_every_chart_downloads_as_a_file(study: Study, as_ada, name: str) -> Non
 @pytest.mark.parametrize("name", ["histogram.svg", "cdf.svg", "rates.svg", "figures.json"])
 def test_scores_without_any_answer_are_shown_without_rates(ada, as_ada, name: str) -> None:
     made = make_verification_study(annotators=("anna",), questions=make_questions(1, autods=[0.9]), researcher=ada)
-    text = as_ada.get(reverse("annotation:verification-autods", args=[made.uid])).content.decode()
+    text = as_ada.get(reverse("annotation:verification-autods", args=[made.uid])).text
     assert "2 of 2 key points have a score" in text
     response = as_ada.get(reverse("annotation:verification-autods-file", args=[made.uid, name]))
     assert response.status_code == 200
@@ -96,7 +96,7 @@ def test_without_scores_there_is_a_reason_and_no_file(ada, as_ada) -> None:
     made = make_verification_study(annotators=("anna",), questions=make_questions(1), researcher=ada)
     say_all(made, ["A", "A"])
     assert autods.autods(collect(made), threshold=0.5) is None
-    text = as_ada.get(reverse("annotation:verification-autods", args=[made.uid])).content.decode()
+    text = as_ada.get(reverse("annotation:verification-autods", args=[made.uid])).text
     assert autods.NO_SCORES in text
     file = reverse("annotation:verification-autods-file", args=[made.uid, "figures.json"])
     assert as_ada.get(file).status_code == 404

@@ -67,12 +67,12 @@ def study(ada) -> Study:
 
 
 def test_the_page_ranks_warns_and_leads_to_the_dataset(study: Study, as_ada) -> None:
-    text = as_ada.get(reverse("annotation:verification-choosing", args=[study.uid])).content.decode()
+    text = as_ada.get(reverse("annotation:verification-choosing", args=[study.uid])).text
     assert text.index("anna, bert</a></th>") < text.index("anna, bert, cora</a></th>")
     assert "Report the held-out half" in text
     assert "Ranked on 6 key points of 3 questions, reported on 6 key points of the other 3" in text
     link = text.split('">anna, bert</a>')[0].rsplit('href="', 1)[1].replace("&amp;", "&")
-    tried = as_ada.get(link).content.decode()
+    tried = as_ada.get(link).text
     assert "not recorded" in tried
     assert "7 / 12" in tried
     other = as_ada.get(reverse("annotation:verification-choosing", args=[study.uid]), {"seed": "x", "task": "y"})
@@ -81,10 +81,10 @@ def test_the_page_ranks_warns_and_leads_to_the_dataset(study: Study, as_ada) -> 
 
 def test_the_agreement_page_shows_q_for_each_task_and_its_files_hold_pseudonyms(study: Study, as_ada) -> None:
     url = reverse("annotation:study-figures", args=[study.uid])
-    text = as_ada.get(url).content.decode()
+    text = as_ada.get(url).text
     assert [text.count(f"q = {q}</span>") for q in (2, 3)] == [2, 1]
     assert "Control group:" in text
-    assert as_ada.get(url, {"scope": "all"}, headers={"hx-request": "true"}).content.decode().count("<h2") == 3
+    assert as_ada.get(url, {"scope": "all"}, headers={"hx-request": "true"}).text.count("<h2") == 3
     for name in ("figures.json", "figures.csv", "keep-persons.csv"):
         file = as_ada.get(reverse("annotation:study-figures-file", args=[study.uid, name]))
         content = b"".join(file.streaming_content) if file.streaming else file.content
@@ -101,9 +101,9 @@ def test_figures_on_items_that_served_to_choose_carry_a_badge(study: Study, ada,
     url = reverse("annotation:study-figures", args=[study.uid])
     anna = str(study.memberships.get(number=1).annotator.uid)
     datasets.choose(study=study, annotators=[anna], by=ada, now=NOW)
-    assert words not in as_ada.get(url).content.decode()
+    assert words not in as_ada.get(url).text
     datasets.choose(study=study, annotators=[anna], selection_seed=9, by=ada, now=NOW)
-    text = as_ada.get(url).content.decode()
+    text = as_ada.get(url).text
     assert words in text
     assert "?seed=9" in text
 
@@ -118,7 +118,7 @@ def test_labels_of_external_study_have_the_same_page(as_ada, db: None) -> None:
             ExternalLabel.objects.create(
                 study=made, annotator=annotator, task="grounded", item=str(at), label="yes", imported_at=NOW
             )
-    text = as_ada.get(reverse("annotation:study-figures", args=[made.uid]), follow=True).content.decode()
+    text = as_ada.get(reverse("annotation:study-figures", args=[made.uid]), follow=True).text
     assert "Can it be found in the text?" in text
     assert "No key point has two answers" in text  # of the second judgment
     for name in ("dataset", "choosing"):

@@ -155,19 +155,19 @@ def test_a_choice_is_a_version_and_labels_of_the_others_stay(study: Study, ada) 
 
 def test_the_page_tries_a_choice_without_recording_it_and_records_it_when_asked(study: Study, ada, as_ada) -> None:
     here = reverse("annotation:verification-dataset", args=[study.uid])
-    assert "1 / 5" in as_ada.get(here).content.decode()
+    assert "1 / 5" in as_ada.get(here).text
     both = keys(study, "anna", "bert")
-    tried = as_ada.get(here, {"annotators": both, "rule": "unanimous", "autods_threshold": ""}).content.decode()
+    tried = as_ada.get(here, {"annotators": both, "rule": "unanimous", "autods_threshold": ""}).text
     assert "3 / 5" in tried
     assert "not recorded" in tried
     assert not study.dataset_versions.exists()
-    assert "3 / 5" in as_ada.get(here, {"annotators": both, "selection_seed": "7"}).content.decode()
+    assert "3 / 5" in as_ada.get(here, {"annotators": both, "selection_seed": "7"}).text
     url = reverse("annotation:verification-choose", args=[study.uid])
     data = {"annotators": both, "rule": "unanimous", "selection_seed": "7", "note": "best on the half"}
     assert as_ada.post(url, data).status_code == 302
     version = study.dataset_versions.get()
     assert (version.selection_seed, version.made_by, version.annotators.count()) == (7, ada, 2)
-    after = as_ada.get(here).content.decode()
+    after = as_ada.get(here).text
     assert "Version 1 of the dataset" in after
     assert "best on the half" in after
     assert as_ada.post(url, {"rule": "unanimous"}).status_code == 422
@@ -194,7 +194,7 @@ def test_the_pages_of_an_empty_study_say_what_comes_next(ada, as_ada) -> None:
         ("verification-spot-checks", "There are no labels to check yet"),
     ):
         response = as_ada.get(reverse(f"annotation:{name}", args=[empty.uid]))
-        assert (response.status_code, words in response.content.decode()) == (200, True), name
+        assert (response.status_code, words in response.text) == (200, True), name
 
 
 def test_a_study_on_two_question_sets_with_the_same_keys_has_its_files(ada, as_ada) -> None:
@@ -208,7 +208,7 @@ def test_a_study_on_two_question_sets_with_the_same_keys_has_its_files(ada, as_a
 
     assert len(file("kept.csv").getvalue().decode().splitlines()) == 9
     assert as_ada.get(reverse("annotation:study-labels", args=[study.uid, "csv"])).status_code == 200
-    shown = as_ada.get(page).content.decode()
+    shown = as_ada.get(page).text
     for name in ("harbours", "bridges"):
         assert f"dataset.jsonl?dataset={name}" in shown
         lines = [json.loads(line) for line in file("dataset.jsonl", dataset=name).getvalue().splitlines()]
@@ -217,5 +217,5 @@ def test_a_study_on_two_question_sets_with_the_same_keys_has_its_files(ada, as_a
         assert told["filters"] == {"dataset": name}
         assert told["sha256"] == hashlib.sha256(file("dataset.jsonl", dataset=name).getvalue()).hexdigest()
     assert file("dataset.jsonl").headers["Location"] == page
-    assert "each set has a file of its own: bridges, harbours" in as_ada.get(page).content.decode()
+    assert "each set has a file of its own: bridges, harbours" in as_ada.get(page).text
     assert file("dataset.jsonl", dataset="nothing").status_code == 404

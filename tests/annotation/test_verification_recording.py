@@ -30,12 +30,6 @@ def say(task: LabelTask, choice: Judgments, *, now: datetime, **more):
     return record(kind=POINT, tasks=LabelTask.objects.filter(pk=task.pk), answer=choice, now=now, **values)
 
 
-def take_back(task: LabelTask, now: datetime, op_id: str = ""):
-    tasks = LabelTask.objects.filter(pk=task.pk)
-    undone = undo(kinds=[POINT], tasks=tasks, op_id=op_id or uuid4().hex, now=now)
-    return undone and undone.outcome
-
-
 def current(task: LabelTask) -> PointLabel:
     return PointLabel.objects.get(task=task, is_current=True)
 
@@ -80,21 +74,11 @@ def test_what_cannot_be_meant_is_refused(task: LabelTask, now: datetime, choice:
     assert not PointLabel.objects.exists()
 
 
-def test_undo_goes_back_step_by_step_by_rows(task: LabelTask, now: datetime) -> None:
-    for choice in (YES, KEY, NO):
-        say(task, choice, now=now)
-    assert take_back(task, now).answer == KEY
-    assert take_back(task, now, op_id="x").answer == YES
-    assert take_back(task, now, op_id="x").answer == YES
-    assert take_back(task, now).answer == Judgments()
-    assert take_back(task, now) is None
-    assert (PointLabel.objects.count(), current(task).task.state) == (6, "begun")
-
-
 def test_a_closed_study_takes_nothing(task: LabelTask, now: datetime) -> None:
     say(task, YES, now=now)
     Study.objects.update(state="closed")
-    for act in (lambda: say(task, NO, now=now), lambda: take_back(task, now)):
+    own = LabelTask.objects.filter(pk=task.pk)
+    for act in (lambda: say(task, NO, now=now), lambda: undo(kinds=[POINT], tasks=own, op_id="x", now=now)):
         with pytest.raises(TaskRefused) as refused:
             act()
         assert refused.value.code == "closed"

@@ -34,7 +34,7 @@ def choose(client: Client, task: LabelTask, **data: str):
 
 
 def shown(client: Client, task: LabelTask) -> str:
-    return client.get(url("label-task", task)).content.decode()
+    return client.get(url("label-task", task)).text
 
 
 def test_the_page_shows_question_documents_point_and_nothing_else(
@@ -141,7 +141,7 @@ def test_the_last_open_one_leads_to_the_end(study: Study, ben, as_ben) -> None:
     choose(as_ben, last, grounded="no")
     onward = as_ben.get(reverse("annotation:label-go", args=[study.uid]), {"after": 2})
     assert onward.headers["Location"] == reverse("annotation:label-finished", args=[study.uid])
-    assert url("label-task", last) in as_ben.get(onward.headers["Location"]).content.decode()
+    assert url("label-task", last) in as_ben.get(onward.headers["Location"]).text
 
 
 def test_a_passage_that_was_not_found_is_told_with_its_quote(study: Study, ben, as_ben) -> None:
@@ -259,13 +259,13 @@ def test_the_page_takes_as_many_queries_however_much_there_is(ben, cleo, login) 
 
 
 def test_the_task_list_tells_what_is_left_and_how_long_it_takes(study: Study, ben, as_ben) -> None:
-    html = as_ben.get(reverse("annotation:work")).content.decode()
+    html = as_ben.get(reverse("annotation:work")).text
     assert "Verify key points in documents" in html
     assert "3 key points left, about 3 min" in html
     choose(as_ben, label_task(study, ben), grounded="no")
-    assert "2 key points left, about 2 min" in as_ben.get(reverse("annotation:work")).content.decode()
+    assert "2 key points left, about 2 min" in as_ben.get(reverse("annotation:work")).text
     LabelTask.objects.filter(state="done").update(active_ms=60_000)
-    assert "1 key point done" in as_ben.get(reverse("annotation:earnings")).content.decode()
+    assert "1 key point done" in as_ben.get(reverse("annotation:earnings")).text
 
 
 def test_ones_own_pace_counts_once_it_is_known(ben, as_ben) -> None:
@@ -274,4 +274,4 @@ def test_ones_own_pace_counts_once_it_is_known(ben, as_ben) -> None:
     for position in range(1, 6):
         choose(as_ben, label_task(study, ben, position=position), grounded="no")
     LabelTask.objects.filter(state="done").update(active_ms=180_000)
-    assert "3 key points left, about 9 min" in as_ben.get(reverse("annotation:work")).content.decode()
+    assert "3 key points left, about 9 min" in as_ben.get(reverse("annotation:work")).text

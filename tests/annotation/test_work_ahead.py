@@ -50,7 +50,7 @@ MAKERS: dict[str, Callable[[Any], Study]] = {
 
 def config_of(client: Client, task: LabelTask) -> dict[str, Any]:
     """What the scripts of a page get."""
-    html = client.get(label_url("label-task", task)).content.decode()
+    html = client.get(label_url("label-task", task)).text
     return json.loads(unescape(html.partition('data-config="')[2].partition('"')[0]))
 
 

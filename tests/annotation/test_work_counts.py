@@ -29,7 +29,7 @@ from tests.makers import (
 
 
 def shown(client: Client, name: str) -> str:
-    return client.get(reverse(name)).content.decode()
+    return client.get(reverse(name)).text
 
 
 def test_the_task_at_hand_and_the_one_after_it_stand_there_once_and_practice_is_none(ben, as_ben) -> None:
@@ -69,7 +69,7 @@ def test_a_second_text_on_a_haystack_is_blocked_for_the_reason_that_its_start_pa
     task = make_assignment(study=study, annotator=ben, subtopic=second)
     reason = "You have written about these documents before"
     assert reason in shown(as_ben, "annotation:work")
-    assert reason in as_ben.get(reverse("annotation:session-start", args=[task.uid])).content.decode()
+    assert reason in as_ben.get(reverse("annotation:session-start", args=[task.uid])).text
     assert tasklist.board(annotator_of(ben), NOW).rows == ()
     study.writing_plan.allow_second_on_haystack = True
     study.writing_plan.save()
@@ -93,7 +93,7 @@ def test_linking_waits_for_writing_on_the_same_documents_and_the_rest_can_be_ope
     work = shown(as_ben, "annotation:work")
     assert "You still have a writing task on the same documents" in work
     assert go not in work
-    assert "The rest is blocked" in as_ben.get(go, follow=True).content.decode()
+    assert "The rest is blocked" in as_ben.get(go, follow=True).text
 
 
 def test_a_text_that_can_never_be_written_blocks_no_linking(ben, as_ben, now: datetime) -> None:
@@ -124,7 +124,7 @@ def test_home_and_the_page_of_earnings_and_the_end_of_a_study_name_the_same_time
         page = shown(as_ben, name)
         assert amount in page
         assert hours in page
-    end = as_ben.get(reverse("annotation:label-finished", args=[study.uid])).content.decode()
+    end = as_ben.get(reverse("annotation:label-finished", args=[study.uid])).text
     assert "All done. Thank you!" in end
     assert "3 of 3 answered" in words(end)
     assert "30 min of active time, 10 min each" in words(end)
@@ -136,9 +136,9 @@ def test_the_end_of_a_study_leads_to_the_next_one_with_something_to_do(ben, as_b
     points.label_tasks.update(state="done", n_answered=F("n_questions"), active_ms=60_000)
     end = reverse("annotation:label-finished", args=[points.uid])
     onward = reverse("annotation:label-go", args=[links.uid])
-    assert onward in as_ben.get(end).content.decode()
+    assert onward in as_ben.get(end).text
     links.label_tasks.update(state="skipped", skip_reason="odd")
-    assert onward not in as_ben.get(end).content.decode()
+    assert onward not in as_ben.get(end).text
 
 
 def test_every_end_leads_to_the_task_that_the_page_of_ones_work_names(ben, as_ben) -> None:
@@ -153,13 +153,13 @@ def test_every_end_leads_to_the_task_that_the_page_of_ones_work_names(ben, as_be
     first = ratings.label_tasks.order_by("position")[0]
     ratings.label_tasks.filter(pk=first.pk).update(state="begun", begun_at=timezone.now())
     hero = reverse("annotation:label-go", args=[ratings.uid])
-    assert f'class="button primary" href="{hero}"' in as_ben.get(reverse("annotation:work")).content.decode()
+    assert f'class="button primary" href="{hero}"' in as_ben.get(reverse("annotation:work")).text
     for end in (
         reverse("annotation:label-finished", args=[points.uid]),
         reverse("annotation:session-after", args=[done.uid]),
         reverse("annotation:session-own", args=[done.uid]),
     ):
-        page = as_ben.get(end).content.decode()
+        page = as_ben.get(end).text
         assert hero in page, end
         assert reverse("annotation:label-go", args=[links.uid]) not in page, end
 
@@ -183,9 +183,9 @@ def test_work_handed_in_stands_under_the_name_of_its_kind(ben, as_ben) -> None:
 def test_a_begun_task_offers_no_form_to_withdraw_it(ben, ada, as_ada) -> None:
     waiting = make_assignment(annotator=ben, study=make_writing_study(annotators=[ben], researcher=ada))
     url = reverse("annotation:assignment-withdraw", args=[waiting.uid])
-    assert 'class="danger"' in as_ada.get(url).content.decode()
+    assert 'class="danger"' in as_ada.get(url).text
     type(waiting).objects.update(state="started")
-    page = as_ada.get(url).content.decode()
+    page = as_ada.get(url).text
     assert "can&#x27;t be withdrawn" in page or "can't be withdrawn" in page
     assert 'class="danger"' not in page
 
@@ -196,7 +196,7 @@ def test_the_list_of_numbers_says_that_there_are_more(ben, as_ben) -> None:
 
     def numbers(position: int) -> str:
         url = label_url("label-task", label_task(study, ben, position=position))
-        listed = re.search(r'<ol class="task-numbers">(.*?)</ol>', as_ben.get(url).content.decode(), re.DOTALL)
+        listed = re.search(r'<ol class="task-numbers">(.*?)</ol>', as_ben.get(url).text, re.DOTALL)
         assert listed
         return " ".join(re.findall(r">(\d+|…)<", listed[1]))
 

@@ -8,7 +8,6 @@ from annotation.labelling.summaries import candidates
 from annotation.linking import items
 from annotation.models import Annotator, LinkingPlan, WritingPlan
 from annotation.studies import lifecycle
-from annotation.studies.guidelines import default_guidelines
 from annotation.writing import assigning, planning, scoring
 from benchmarks.engine import judging, summarizing, versions
 from benchmarks.engine.summarizing import Source
@@ -36,7 +35,6 @@ def link() -> str:
         plan=LinkingPlan(people_per_item=1),
         summaries=candidates([haystack], user=ada, with_people=False),
         details=lifecycle.Details(name=f"Link {haystack.title}"),
-        guidelines=default_guidelines("linking"),
         annotators=[Annotator.objects.get(label="Ben")],
         by=ada,
         now=now,
@@ -55,7 +53,6 @@ def write() -> dict[str, Any]:
         plan=WritingPlan(parallel_forms=True, allow_second_on_haystack=False, sessions_per_subtopic=2),
         subtopics=Subtopic.objects.filter(haystack__in=[one.pk for one in forms]),
         details=lifecycle.Details(name="Two forms"),
-        guidelines=default_guidelines("writing"),
         annotators=Annotator.objects.order_by("label"),
         by=ada,
         now=now,

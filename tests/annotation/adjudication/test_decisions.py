@@ -81,11 +81,11 @@ def test_a_decision_that_is_withdrawn_stays_and_leaves_the_item_open(made, ada, 
     study, decide, n = made(ada)
     decisions = kind_named(study.kind).deciding_of(study).decisions
     address = address_of(decide(by=ada), decisions)
-    assert "Withdraw decision" in as_ada.get(address).content.decode()
-    answer = as_ada.post(address, {"action": "take_back"}, follow=True).content.decode()
+    assert "Withdraw decision" in as_ada.get(address).text
+    answer = as_ada.post(address, {"action": "take_back"}, follow=True).text
     assert "The decision was withdrawn; it stays in the history." in answer
     assert "Withdraw decision" not in answer
-    again = as_ada.post(address, {"action": "take_back"}, follow=True).content.decode()
+    again = as_ada.post(address, {"action": "take_back"}, follow=True).text
     assert "It was withdrawn already." in again
     assert not decisions.model.objects.get().is_current
     assert decisions.undecided([study.pk]) == {study.pk: n}
@@ -102,10 +102,10 @@ def test_what_somebody_decided_meanwhile_is_shown_and_replaced_when_asked_again(
     address = address_of(row, decisions)
     sent = {"answer": "none" if study.kind == "linking" else "yes agree", "note": "Reason of eve"}
     refused = as_eve.post(address, {**sent, "seen": "0"})
-    page = refused.content.decode()
+    page = refused.text
     assert refused.status_code == 422
     assert all(words in page for words in ("Somebody decided this while", "Reason of ada", "Reason of eve"))
-    withdrawn = as_eve.post(address, {"action": "take_back", "seen": "0"}, follow=True).content.decode()
+    withdrawn = as_eve.post(address, {"action": "take_back", "seen": "0"}, follow=True).text
     assert "Somebody decided this while" in withdrawn
     assert decisions.model.objects.get(is_current=True) == row
     assert as_eve.post(address, {**sent, "seen": refused.context["seen"]}).status_code == 302
@@ -131,7 +131,7 @@ def test_where_people_never_differ_nothing_is_said_to_be_decided(made, ada, as_a
     study, _decide, _n = made(ada)
     kind_named(study.kind).deciding_of(study).decisions.labels.objects.filter(study=study).delete()
     nothing = as_ada.get(reverse("annotation:disagreements-next", args=[study.uid]), follow=True)
-    assert "There are no labels yet." in nothing.content.decode()
+    assert "There are no labels yet." in nothing.text
     assert not list(nothing.context["messages"])
 
 
@@ -151,10 +151,10 @@ def test_links_of_earlier_versions_and_broken_ones_lead_on_or_nowhere(made, ada,
 def test_the_choice_to_decide_blind_says_what_is_hidden(made, hidden: str, ada, as_ada) -> None:
     study, _decide, _n = made(ada)
     blind = {"blind": "1"}
-    queue = as_ada.get(reverse("annotation:disagreements", args=[study.uid]), blind).content.decode()
+    queue = as_ada.get(reverse("annotation:disagreements", args=[study.uid]), blind).text
     assert f"Hide {hidden} until decided" in queue
     item = as_ada.get(reverse("annotation:disagreements-next", args=[study.uid]), blind).url
-    assert f"Until this is decided, {hidden} are hidden." in as_ada.get(item).content.decode()
+    assert f"Until this is decided, {hidden} are hidden." in as_ada.get(item).text
 
 
 def test_the_way_from_item_to_item_reads_verdicts_only_where_a_judge_is_set_against_people(ada, as_ada) -> None:
