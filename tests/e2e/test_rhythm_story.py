@@ -284,9 +284,9 @@ def test_what_an_item_costs(
 ) -> None:
     """Keys, the time from the last of them to the next item on the screen, and what moved meanwhile.
 
-    The time is held on an idle machine, against that of a bare page in the same run: the median of each kind of work,
-    and p95 of all items, in medians of the bare page of their kind. The first item, with scripts that the browser has
-    not compiled yet, is one of sixty, so neither counts it.
+    The time is held on an idle machine, against that of a bare page in the same run: the median of each kind of
+    work, and p95 of all items, in medians of the bare page of their kind. The first item, with scripts that the
+    browser has not compiled yet, is one of sixty, so neither counts it.
     """
     page = context.new_page()
     site.enter(page, person)
