@@ -156,14 +156,6 @@ class Position:
     def n_after(self) -> int:
         return self.n - self.near[-1].number
 
-    @property
-    def previous(self) -> ListedTask | None:
-        return next((task for task in self.near if task.number == self.number - 1), None)
-
-    @property
-    def next(self) -> ListedTask | None:
-        return next((task for task in self.near if task.number == self.number + 1), None)
-
 
 def page_of(kind: str, uid: UUID, question: UUID | str | None = None, *, back: str = "") -> str:
     """The address of a task's page, or of one question on it; with `back`, the page leads there and not on."""
@@ -380,7 +372,8 @@ def rhythm_of(task: LabelTask, position: Position) -> dict[str, Any]:
 
 def place_of(task: LabelTask) -> Place:
     study, position = task.study, position_of(task)
-    previous, following = position.previous, position.next
+    beside = {each.number - position.number: each for each in position.near}
+    previous, following = beside.get(-1), beside.get(1)
     end = reverse("annotation:label-go", args=[study.uid])
     acts = [
         (name, [study.kind] if name in {"choice", "undo"} else []) for name in (*ACTS, "near", "rhythm", "read")

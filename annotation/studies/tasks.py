@@ -17,7 +17,7 @@ from typing import Any, Required, TypedDict
 from django.db import transaction
 from django.db.models import Count
 
-from annotation.models import Annotator, Assignment, LabelTask, Membership, Study
+from annotation.models import Annotator, Assignment, LabelTask, Study
 from annotation.studies.dealing import Deal, Group, Pair, in_blocks, narrowing_first
 from annotation.studies.dealing import deal as dealt_evenly
 from annotation.studies.gaps import Groups, Held, LabelGaps, Reason, Rows, caps_of
@@ -44,12 +44,6 @@ def note_fewer(*, study: Study, before: Mapping[int, int]) -> None:
     for member in study.memberships.current().filter(annotator__in=fewer):
         member.n_tasks_before = max(before[member.annotator_id], member.n_tasks_before or 0)
         member.save(update_fields=["n_tasks_before"])
-
-
-def have_read_of_fewer(*, membership: Membership) -> None:
-    """They have read it; the number of tasks that they have is the one they know."""
-    membership.n_tasks_before = None
-    membership.save(update_fields=["n_tasks_before"])
 
 
 IN_A_QUERY = 500

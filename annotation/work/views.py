@@ -45,7 +45,6 @@ from annotation.studies.guidelines import (
 )
 from annotation.studies.rhythm import course_of_pace, day_of, goal_of, preferences_of
 from annotation.studies.scope import annotator_behind
-from annotation.studies.tasks import have_read_of_fewer
 from annotation.work import preference_views, tasklist
 from annotation.writing import assigning, settling
 from annotation.writing.locking import FilledBy
@@ -321,7 +320,9 @@ def consent_decline(request: HttpRequest) -> HttpResponse:
 @require_POST
 def fewer_read(request: HttpRequest, uid: uuid.UUID) -> HttpResponse:
     """Take away the notice that tasks of a study were passed on."""
-    have_read_of_fewer(membership=_membership(request, uid, current=True))
+    member = _membership(request, uid, current=True)
+    member.n_tasks_before = None  # they have read it: the number that they have is the one they know
+    member.save(update_fields=["n_tasks_before"])
     return redirect("annotation:work")
 
 

@@ -11,7 +11,6 @@ import json
 import lzma
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from hashlib import sha256
 from heapq import merge
 from operator import itemgetter
 from typing import Any
@@ -22,6 +21,7 @@ from django.db.models import Exists, OuterRef, Q
 from annotation import clock
 from annotation.models import DraftRevision, LateDecision, PackedRows, Session, SessionEvent, Snapshot
 from annotation.writing.locking import SERVER_TAB
+from benchmarks.io.published import sha256_of
 
 Row = dict[str, Any]
 Table = PackedRows.Table
@@ -34,10 +34,6 @@ LATE = "closed"
 REVIEW_EVENTS = ("paste", "paste_blocked", "copy", "drag", "cut")
 """Events that figures look at; they stay."""
 SEARCH = "search"
-_COMPUTED: Mapping[str, Callable[[Row], Any]] = {"sha256": lambda row: sha256(row["text"].encode()).hexdigest()}
-"""Columns that follow from others: not stored where they do."""
-
-
 _NAMED = (model.objects.filter(revision=OuterRef("pk")) for model in (Snapshot, LateDecision))
 _SOURCES: Mapping[str, tuple[Any, Q]] = {
     Table.REVISIONS: (DraftRevision, Q(*map(Exists, _NAMED), reject_code=LATE, _connector=Q.OR)),
@@ -160,12 +156,10 @@ def _columns(model: Any) -> list[Any]:
 
 
 def _packed(rows: Sequence[Row]) -> bytes:
-    """By columns: like stands beside like, and a draft beside the one before it."""
-    names = list(rows[0]) if rows else []
-    left_out = {
-        name for name, of in _COMPUTED.items() if name in names and all(row[name] == of(row) for row in rows)
-    }
-    columns = {name: [row[name] for row in rows] for name in names if name not in left_out}
+    """By columns: like stands beside like, and a draft beside the one before it; no hash that follows from it."""
+    columns = {name: [row[name] for row in rows] for name in (rows[0] if rows else ())}
+    if "sha256" in columns and all(row["sha256"] == sha256_of(row["text"]) for row in rows):
+        del columns["sha256"]
     text = json.dumps(columns, ensure_ascii=False, separators=(",", ":"), default=datetime.isoformat)
     return lzma.compress(text.encode(), preset=4)
 
@@ -177,8 +171,7 @@ def _unpacked(pack: PackedRows) -> list[Row]:
         if fields[name].get_internal_type() == "DateTimeField":
             columns[name] = [value and datetime.fromisoformat(value) for value in values]
     rows = [dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)]
-    for name, of in _COMPUTED.items():
-        if name in fields and name not in columns:
-            for row in rows:
-                row[name] = of(row)
+    if "sha256" in fields and "sha256" not in columns:
+        for row in rows:
+            row["sha256"] = sha256_of(row["text"])
     return rows
