@@ -32,7 +32,7 @@ from annotation.exports.figures import about_judge, public_results
 from annotation.exports.studies import described, files_of
 from annotation.kinds import kind_named
 from annotation.models import LabelItem, Publication, Removal, Session, Snapshot, Study
-from annotation.studies.kind import Work, with_plans
+from annotation.studies.kind import Work
 from annotation.studies.rows import Columns, cells, fields_of, objects, rows_of
 from annotation.writing import curves, scoring, settling
 from annotation.writing.files import SNAPSHOTS, of_sessions, session_objects, study_sessions
@@ -62,6 +62,7 @@ from benchmarks.web.downloads import PROGRAMS, Kept, download
 from benchmarks.web.permissions import public, saw_insights
 from summhay_site.api.access import error, guarded
 from summhay_site.models import Token
+from summhay_site.serving.turns import row_by_row
 
 MOST = 1000
 READER = Path(__file__).with_name("summhay_reader.py")
@@ -148,7 +149,8 @@ def listed(
         raise BadRequest("cursor: it is not one of ours") from None
     keys = list(rows.order_by("pk").filter(pk__gt=after).values_list("pk", flat=True)[: limit + 1])
     here = keys[:limit]
-    items = list(made(rows.filter(pk__gt=after, pk__lte=here[-1]).order_by("pk"))) if here else []
+    wanted = rows.filter(pk__gt=after, pk__lte=here[-1] if here else after).order_by("pk")
+    items = list(row_by_row(request, made(wanted)))
     following = None
     if len(keys) > limit:
         query = request.GET.copy()
@@ -185,7 +187,7 @@ def passed_on(request: HttpRequest, page: str, **where: Any) -> HttpResponseBase
 
 
 def _study(request: HttpRequest, uid: uuid.UUID) -> Study:
-    study: Study = get_object_or_404(with_plans(Study.objects.readable_by(request.user)), uid=uid)
+    study: Study = get_object_or_404(Study.objects.readable_by(request.user), uid=uid)
     return study
 
 
