@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from decimal import Decimal
+from functools import partial
+from itertools import chain
 from typing import IO, Any
 
 from django.db.models import QuerySet
 
 from annotation.exports import boards, studies
-from annotation.exports.archive import Card, Contents, pack, write
+from annotation.exports.archive import Card, Contents, Packed, pack, write
 from annotation.exports.boards import BoardMade
+from annotation.kinds import StudyFile
 from annotation.models import Study
+from annotation.studies.rows import objects
 from benchmarks.models import Judge
-from extensions.exchange import every_eval, hub, inspect_logs, lines
+from benchmarks.scoring.summhay import MEASURES
+from benchmarks.web.downloads import is_available, json_lines, parquet
+from extensions.exchange import every_eval, inspect_logs, lines
 from extensions.exchange.collected import (
     MADE_WITH,
     Choices,
@@ -27,6 +34,14 @@ from extensions.exchange.collected import (
     of_writing,
 )
 
+INSIGHTS = frozenset({"insight_text", "text"})
+WORDS = frozenset({
+    "bullet_text", "snippet", "comment", "note", "reason", "exclusion_reason", "void_reason", "late_text_reason",
+})  # fmt: skip
+"""Columns with reference texts; and with those of people and systems, remarks of people among them."""
+FIGURES = "figures.csv"
+TEXTS = ("task", "query", "system", "setting", "is_people", "person", "epoch", "outcome", "active_ms", "text")
+Rows = Callable[[], Iterable[Sequence[Any]]]
 BOARD, RECALL = "leaderboard", "recall"
 WRITING, LINKING, VALIDATION = Study.Kind.WRITING.value, Study.Kind.LINKING.value, Study.Kind.VALIDATION.value
 READERS = {WRITING: of_writing, LINKING: of_labels, VALIDATION: of_labels}
@@ -146,9 +161,65 @@ def _no_chart(chart: Any, ending: str) -> None:
 
 
 def _write_tables(out: IO[bytes], archive: Contents, collection: Collection | None, wanted: Wanted) -> str:
-    contents = hub.contents(archive, collection, wanted.choices)
+    contents = _as_tables(archive, collection, wanted.choices)
     write(out, contents)
     return f"{contents.card.name}.zip"
+
+
+# A folder for `datasets.load_dataset`: Parquet where pyarrow is installed, else JSON lines
+
+
+def _as_tables(archive: Contents, collection: Collection | None, choices: Choices) -> Contents:
+    """An archive as a folder of tables, with the texts of the collection if they are wanted."""
+    files = _tables(archive.files, choices)
+    if collection is not None and choices.texts:
+        title = "Texts, with their scores where a judge scored them"
+        files = chain(files, _table("texts", title, (*TEXTS, *MEASURES), partial(_texts, collection)))
+
+    def told(packed: Sequence[Packed]) -> str:
+        return f"{archive.told(packed)}\n## What is left out\n\n{choices.left_out}\n"
+
+    card = replace(archive.card, name=f"{archive.card.name}-datasets")
+    return replace(archive, card=card, files=files, told=told)
+
+
+def _tables(files: Iterable[StudyFile], choices: Choices) -> Iterator[StudyFile]:
+    """The tables among the files of an archive, without what is to be left out."""
+    leaks = (frozenset() if choices.insights else INSIGHTS) | (frozenset() if choices.texts else WORDS)
+    for file in files:
+        if file.rows is not None and file.name != FIGURES:
+            kept = [at for at, name in enumerate(file.columns) if name not in leaks]
+            columns = [file.columns[at] for at in kept]
+            rows = partial(_only, file.rows, kept)
+            yield from _table(file.name.removesuffix(".csv"), file.title, columns, rows)
+
+
+def _only(rows: Rows, kept: Sequence[int]) -> Iterator[list[Any]]:
+    for row in rows():
+        yield [float(row[at]) if isinstance(row[at], Decimal) else row[at] for at in kept]
+
+
+def _table(stem: str, title: Any, columns: Sequence[str], rows: Rows) -> Iterator[StudyFile]:
+    """A table, unless it has no rows: programs fail at an empty configuration."""
+    n = sum(1 for _row in rows())
+    if n and is_available():
+        yield StudyFile(f"{stem}.parquet", title, partial(parquet, columns, rows), n_rows=n)
+    elif n:
+        yield StudyFile(f"{stem}.jsonl", title, lambda: json_lines(objects(columns, rows())), n_rows=n)
+
+
+def _texts(collection: Collection) -> Iterator[tuple[Any, ...]]:
+    for run in collection.runs:
+        for answer in run.answers:
+            work = answer.work
+            person, outcome, active_ms = (
+                (work.person, work.outcome, work.active_ms) if work else (None, None, None)
+            )
+            of = (answer.task, answer.query, run.system, run.setting, run.is_people, person, answer.epoch)
+            yield (*of, outcome, active_ms, answer.text, *(answer.scores.get(name) for name in MEASURES))
+
+
+# Files of other formats
 
 
 def _write(out: IO[bytes], collection: Collection | None, wanted: Wanted) -> str:

@@ -12,7 +12,7 @@ from django.urls import reverse
 
 from annotation.models import Study
 from benchmarks.models import Judge
-from extensions.exchange import hub
+from extensions.exchange import formats
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.annotation.leaderboard.board import report
 from tests.exchange.conftest import SCRIPT, lines, named, opened
@@ -119,7 +119,7 @@ def test_every_configuration_of_a_folder_has_rows(
     study: Study, files, monkeypatch: pytest.MonkeyPatch, has_parquet: bool
 ) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr(hub, "is_available", lambda: has_parquet)
+    monkeypatch.setattr(formats, "is_available", lambda: has_parquet)
     found = files("datasets", "--study", "Ferries", "--texts", "--licence", "CC BY 4.0")
     configs = front_matter(found["README.md"])["configs"]
     paths = {each["config_name"]: each["data_files"][0]["path"] for each in configs}

@@ -13,7 +13,7 @@ from benchmarks.io.formats import get_format
 from benchmarks.io.plan import ImportRequest
 from benchmarks.io.schemas import sources
 from benchmarks.models import Haystack, Judge
-from extensions.papers.identities import identities
+from extensions.papers.making import identities
 from extensions.papers.parts import PAPERS, printed
 from extensions.papers.summhay import JUDGES, RETRIEVERS, SYSTEMS, SummHay
 from tests.annotation.little import ALL, MAKERS
