@@ -383,63 +383,12 @@ def mean(values: Sequence[float]) -> float | None:
     return sum(values) / len(values) if values else None
 
 
-@dataclass(frozen=True)
-class CheckReport:
-    """Figures of a haystack against its plan; shares from 0 to 1, None where there is nothing to divide by.
+def check(topic: TopicFile) -> dict[str, Any]:
+    """The figures of a haystack against its plan, as JSON: shares from 0 to 1, None where nothing is divided.
 
-    `missing` are planted pairs below the threshold, `leaks` other pairs from it on: insight id, document number
-    and score, the worst first. `undecided` counts pairs in the band where words alone do not decide. `n_within` of
-    the overlapping pairs of insights are of one subtopic.
-    """
-
-    n_insights: int
-    n_documents: int
-    n_sentences: int
-    auc: float
-    threshold: float
-    decided: Decided
-    caught: Mapping[Kind, Caught]
-    undecided: int
-    missing: tuple[tuple[str, int, float], ...]
-    leaks: tuple[tuple[str, int, float], ...]
-    overlapping: tuple[Alike, ...]
-    n_within: int
-    near_duplicates: tuple[Alike, ...]
-    repeated: float | None
-    verbatim: float | None
-    number_precision: float | None
-
-    @property
-    def mutation_recall(self) -> float | None:
-        """The share of all changed documents that the lexical check judges rightly."""
-        rows = self.caught.values()
-        return _share(sum(caught.n_caught for caught in rows), sum(caught.n for caught in rows))
-
-    def as_json(self) -> dict[str, Any]:
-        names = ("insight_id", "document", "score")
-        return {
-            **{name: getattr(self, name) for name in ("n_insights", "n_documents", "n_sentences")},
-            **{name: getattr(self, name) for name in ("auc", "threshold", "mutation_recall")},
-            "precision": self.decided.precision,
-            "recall": self.decided.recall,
-            "mutations": {
-                str(kind): {"n": caught.n, "n_caught": caught.n_caught, "recall": caught.recall}
-                for kind, caught in self.caught.items()
-            },
-            **self.decided._asdict(),
-            "n_undecided": self.undecided,
-            "missing": [dict(zip(names, pair, strict=True)) for pair in self.missing],
-            "leaks": [dict(zip(names, pair, strict=True)) for pair in self.leaks],
-            "overlapping_insights": [alike._asdict() for alike in self.overlapping],
-            "n_overlapping_within": self.n_within,
-            "n_overlapping_between": len(self.overlapping) - self.n_within,
-            "near_duplicate_documents": [alike._asdict() for alike in self.near_duplicates],
-            **{name: getattr(self, name) for name in ("repeated", "verbatim", "number_precision")},
-        }
-
-
-def check(topic: TopicFile) -> CheckReport:
-    """Check a haystack.
+    `missing` are planted pairs below the threshold, `leaks` other pairs from it on, the worst first. `n_undecided`
+    counts pairs in the band where words alone do not decide. `mutation_recall` is the share of all changed
+    documents that the lexical check judges rightly.
 
     Raises:
         NothingToCompare: no insight is in any document, or each is in all.
@@ -448,35 +397,47 @@ def check(topic: TopicFile) -> CheckReport:
     scores = compare(plan)
     threshold, evidence = fit_threshold(scores), scores.evidence()
     lexical = LexicalCheck(scores, threshold)
+    decided = decide(scores, threshold)
+    caught = recall_of(lexical, mutants(lexical, plan, evidence, seed=topic.key))
     overlapping = overlaps(plan.insights)
-    return CheckReport(
-        n_insights=len(plan.insights),
-        n_documents=len(plan.documents),
-        n_sentences=len(plan.sentences),
-        auc=auc(scores),
-        threshold=threshold,
-        decided=decide(scores, threshold),
-        caught=recall_of(lexical, mutants(lexical, plan, evidence, seed=topic.key)),
-        undecided=len(undecided(scores)),
-        missing=_worst(topic, plan, scores, planted=True, threshold=threshold),
-        leaks=_worst(topic, plan, scores, planted=False, threshold=threshold),
-        overlapping=overlapping,
-        n_within=sum(plan.subtopics[pair.first] == plan.subtopics[pair.second] for pair in overlapping),
-        near_duplicates=near_duplicates(plan.texts),
-        repeated=repeated(plan.texts),
-        verbatim=verbatim_share(plan),
-        number_precision=number_precision(plan, evidence),
-    )
+    n_within = sum(plan.subtopics[pair.first] == plan.subtopics[pair.second] for pair in overlapping)
+    return {
+        "n_insights": len(plan.insights),
+        "n_documents": len(plan.documents),
+        "n_sentences": len(plan.sentences),
+        "auc": auc(scores),
+        "threshold": threshold,
+        "mutation_recall": _share(
+            sum(row.n_caught for row in caught.values()), sum(row.n for row in caught.values())
+        ),
+        "precision": decided.precision,
+        "recall": decided.recall,
+        "mutations": {str(kind): {**row._asdict(), "recall": row.recall} for kind, row in caught.items()},
+        **decided._asdict(),
+        "n_undecided": len(undecided(scores)),
+        "missing": _worst(topic, plan, scores, planted=True, threshold=threshold),
+        "leaks": _worst(topic, plan, scores, planted=False, threshold=threshold),
+        "overlapping_insights": [alike._asdict() for alike in overlapping],
+        "n_overlapping_within": n_within,
+        "n_overlapping_between": len(overlapping) - n_within,
+        "near_duplicate_documents": [alike._asdict() for alike in near_duplicates(plan.texts)],
+        "repeated": repeated(plan.texts),
+        "verbatim": verbatim_share(plan),
+        "number_precision": number_precision(plan, evidence),
+    }
 
 
 def _worst(
     topic: TopicFile, plan: Plan, scores: Scores, *, planted: bool, threshold: float
-) -> tuple[tuple[str, int, float], ...]:
+) -> list[dict[str, Any]]:
     keys = [insight.key for subtopic in topic.subtopics for insight in subtopic.insights]
-    numbers = [document.number for document in topic.documents]
     wrong = (plan.planted == planted) & ((scores.best >= threshold) != planted)
-    likenesses = [
-        (keys[row], numbers[column], float(scores.best[row, column]))
+    pairs = [
+        {
+            "insight_id": keys[row],
+            "document": topic.documents[column].number,
+            "score": float(scores.best[row, column]),
+        }
         for row, column in zip(*wrong.nonzero(), strict=True)
     ]
-    return tuple(sorted(likenesses, key=lambda pair: pair[2], reverse=not planted))
+    return sorted(pairs, key=lambda pair: pair["score"], reverse=not planted)

@@ -193,7 +193,7 @@ def _checks(synthesis: Synthesis) -> dict[str, Any]:
     try:
         if synthesis.kind == SynthesisKind.QUESTIONS:
             raise NothingToCompare("The documents of questions have no plan to be compared with.")
-        report = check(handing_over.topic_file(synthesis)).as_json()
+        report = check(handing_over.topic_file(synthesis))
     except (StepRefused, NothingToCompare) as error:
         none = {"n_near_duplicates": 0, "n_overlapping": 0, "n_overlapping_within": 0}
         return {"checks": {}, **none, "why_no_checks": str(error)}
@@ -268,7 +268,7 @@ def _lines(synthesis: Synthesis, figures: SynthesisFigures) -> Iterator[str]:
     steps = list(synthesis.steps.select_related("judge").order_by("number"))
     yield f"# {_plain(synthesis.topic)}"
     yield ""
-    is_of_documents = synthesis.kind == Synthesis.Kind.DOCUMENTS
+    is_of_documents = synthesis.kind == SynthesisKind.DOCUMENTS
     kind = synthesis.get_kind_display().capitalize()
     of_models = "insights, subtopics and queries" if is_of_documents else "all texts"
     yield f"{kind}; {of_models} by models, checked by people."
@@ -289,7 +289,7 @@ def _lines(synthesis: Synthesis, figures: SynthesisFigures) -> Iterator[str]:
     if n_ideas := synthesis.parts.filter(kind=PartKind.UPLOAD).count():
         settings["uploaded documents"] = n_ideas
     of_questions = settings.pop("questions")
-    if synthesis.kind == Synthesis.Kind.QUESTIONS:
+    if synthesis.kind == SynthesisKind.QUESTIONS:
         settings |= {f"{name} (questions)": value for name, value in of_questions.items()}
     yield from _table(("setting", "value"), [(name, _setting(value)) for name, value in settings.items()])
     yield from ("", "Wordings, by their SHA-256:", "")

@@ -291,7 +291,7 @@ def report_of(synthesis: Synthesis) -> dict[str, Any]:
 def _checks(synthesis: Synthesis) -> dict[str, Any]:
     topic = handing_over.topic_file(synthesis)
     try:
-        report = check(topic).as_json()
+        report = check(topic)
         checked = {name: report[name] for name in _CHECKED}
         checked["near_duplicates"] = len(report["near_duplicate_documents"])
         checked["overlapping"] = len(report["overlapping_insights"])

@@ -50,17 +50,17 @@ def test_nothing_is_left_for_the_linter() -> None:
 def test_documents_hold_what_was_planted_and_the_checks_see_it(seed: int) -> None:
     made = world(seed)
     report = check(made.topic)
-    assert report.auc >= 0.99
-    assert report.mutation_recall is not None
-    assert all(caught.recall is not None and caught.recall >= 0.95 for caught in report.caught.values())
+    assert report["auc"] >= 0.99
+    assert report["mutation_recall"] is not None
+    assert all(caught["recall"] >= 0.95 for caught in report["mutations"].values())
     assert wrong_pairs(made.check, made.plan) == []
     evidence = planted_evidence(made)
     assert all(one.recall == 1 for one in recall_of(made.check, mutants(made.check, made.plan, evidence)).values())
     other = world(seed + 1000, unlike=seed)
     assert [one.recall for one in recall_of(made.check, changes(made, evidence, other.facts)).values()] == [1]
-    assert report.repeated <= 0.10
-    assert report.number_precision <= 0.50
-    assert report.near_duplicates == ()
+    assert report["repeated"] <= 0.10
+    assert report["number_precision"] <= 0.50
+    assert report["near_duplicate_documents"] == []
     # Documents are like published ones in shape
     assert len(made.topic.documents) == 40
     assert min(document.n_words for document in made.topic.documents) >= 300
@@ -87,15 +87,6 @@ def test_another_form_differs_in_every_value_and_shares_little_evidence(seed: in
         frozenset(run for text in evidence_of(form) for run in checks.runs(text, 8)) for form in (one, other)
     )
     assert len(mine & its) / len(mine) <= 0.20
-
-
-def test_the_second_form_of_the_first_seed_differs_too() -> None:
-    one, other = world(1), world(2, unlike=1)
-    assert all(
-        set(mine).isdisjoint(its)
-        for pair in zip(one.facts, other.facts, strict=True)
-        for mine, its in zip(*pair, strict=True)
-    )
 
 
 @pytest.mark.nightly
