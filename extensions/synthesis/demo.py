@@ -25,7 +25,7 @@ from benchmarks.io.running import applied
 from benchmarks.judges.questions import GeneratorConfig
 from benchmarks.models import JudgeRun
 from extensions.synthesis import deciding, packs, steps
-from extensions.synthesis.models import PartKind, PartState, Synthesis, SynthesisStep
+from extensions.synthesis.models import PartKind, PartState, StepState, Synthesis, SynthesisKind, SynthesisStep
 from extensions.synthesis.packs.reading import named
 from extensions.synthesis.replies import PROMPTS, default_prompt
 from extensions.synthesis.settings import Settings
@@ -51,7 +51,7 @@ def synthesize(*, now: datetime) -> None:
     config = GeneratorConfig(base_url=settings.OPENAI_BASE_URLS[0], model=data["model"])
     judge = steps.save_generator(config=config, by=user_of(), now=now)
     synthesis = steps.begin(
-        kind=Synthesis.Kind.NEWS,
+        kind=SynthesisKind.NEWS,
         topic=data["topic"],
         settings=Settings.from_mapping(data["settings"]),
         seed=data["seed"],
@@ -66,7 +66,7 @@ def synthesize(*, now: datetime) -> None:
         _run(step, recording, now=now)
         now = _review(synthesis, name, now=now)
         step.refresh_from_db()
-        if name != "documents" and step.state != step.State.CLOSED:
+        if name != "documents" and step.state != StepState.CLOSED:
             steps.close(step=step, by=user_of(), now=now)
     # an edit, which makes the documents of that insight stale
     insight = synthesis.parts.get(kind=PartKind.INSIGHT, title=data["edit"]["name"])

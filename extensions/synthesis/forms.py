@@ -58,8 +58,11 @@ def _seed(label: str) -> forms.IntegerField:
 class BeginForm(GroupedForm, FoldedForm, ServerForm):
     """Beginning a synthesis: its topic, one model for all `STEPS` with others for single ones, and `PROMPTS`."""
 
+    KIND: ClassVar[str] = ""
     STEPS: ClassVar[tuple[StepKind, ...]] = ()
     PROMPTS: ClassVar[tuple[str, ...]] = ()
+    GIVEN: ClassVar[dict[str, str]] = {}
+    """Fields with seeds, documents and addresses, by the arguments that they are."""
 
     topic = forms.CharField(label="Topic", max_length=300, help_text="In a phrase or a sentence.")
     model = forms.CharField(label="Model", max_length=120, help_text="The name that the server uses.")
@@ -106,7 +109,9 @@ class BeginForm(GroupedForm, FoldedForm, ServerForm):
 
     def choices(self) -> dict[str, Any]:
         """Choices of a valid form beside models, by the arguments of the verb that begins."""
-        raise NotImplementedError
+        data = {"kind": self.KIND, "seed": 1, **self.cleaned_data}
+        same = {name: data[name] for name in ("kind", "topic", "settings", "seed")}
+        return same | {name: data.get(field, []) for name, field in self.GIVEN.items()}
 
 
 class ManyFiles(forms.ClearableFileInput):
@@ -138,6 +143,7 @@ class SynthesisForm(BeginForm):
 
     STEPS = STEPS_OF[SynthesisKind.NEWS]
     PROMPTS = PROMPTS_OF_HAYSTACKS
+    GIVEN = {"sources": "ideas"}
     FIRST = ("topic", "kind", "base_url", "model", "subtopics", "insights", "documents", "words")
 
     kind = forms.ChoiceField(
@@ -198,16 +204,13 @@ class SynthesisForm(BeginForm):
         )
         return settings
 
-    def choices(self) -> dict[str, Any]:
-        """Kind, topic, documents that give ideas, settings and seed."""
-        data = self.cleaned_data
-        return {"sources": data["ideas"], **{name: data[name] for name in ("kind", "topic", "settings", "seed")}}
-
 
 class DocumentsForm(BeginForm):
     """Documents of one's own, pasted or as files, and who reads them."""
 
+    KIND = SynthesisKind.DOCUMENTS
     STEPS = STEPS_OF[SynthesisKind.DOCUMENTS]
+    GIVEN = {"sources": "sources"}
     FIRST = ("topic", "texts", "uploads", "base_url", "model", "subtopics")
 
     topic = forms.CharField(label="Topic", max_length=300, help_text="What the documents have in common.")
@@ -226,22 +229,16 @@ class DocumentsForm(BeginForm):
         return pasted(self.cleaned_data["texts"].replace("\r\n", "\n"))
 
     def settings(self, data: dict[str, Any], prompts: dict[str, str]) -> Settings:
-        """So many documents as there are, pasted ones first; nothing is drawn, so that any seed does."""
-        n = len(data["texts"]) + len(data["uploads"])
-        return Settings(subtopics=data["subtopics"], subtopics_least=1, documents=n)
+        """So many documents as there are; nothing is drawn, so that any seed does."""
+        return Settings(subtopics=data["subtopics"], subtopics_least=1, documents=len(data["sources"]))
 
     def clean(self) -> dict[str, Any]:
-        """Two documents at least."""
+        """Two documents at least, pasted ones first."""
         data = self.cleaned_data
-        if data.keys() >= {"texts", "uploads"} and (n := len(data["texts"]) + len(data["uploads"])) < LEAST:
+        data["sources"] = [*data.get("texts", ()), *data.get("uploads", ())]
+        if data.keys() >= {"texts", "uploads"} and (n := len(data["sources"])) < LEAST:
             self.add_error("texts", f"There are {n} documents; at least two are needed.")
         return super().clean()
-
-    def choices(self) -> dict[str, Any]:
-        """Topic, documents and settings."""
-        data = self.cleaned_data
-        chosen = {"kind": SynthesisKind.DOCUMENTS, "seed": 1, "sources": [*data["texts"], *data["uploads"]]}
-        return {**chosen, "topic": data["topic"], "settings": data["settings"]}
 
 
 class StepForm(ModelOptionsForm):
@@ -262,10 +259,6 @@ class DecisionForm(forms.Form):
 class VerdictForm(forms.Form):
     insight = forms.UUIDField()
     verdict = forms.ChoiceField(choices=[(verdict, verdict) for verdict in VERDICTS.values()])
-
-
-def has_servers() -> bool:
-    return bool(site.OPENAI_BASE_URLS)
 
 
 _STEPS = tuple(step for step in STEPS_OF[SynthesisKind.QUESTIONS] if step.name != "collecting")
@@ -293,8 +286,10 @@ def search_addresses() -> list[tuple[str, str]]:
 
 
 class QuestionsForm(BeginForm):
+    KIND = SynthesisKind.QUESTIONS
     STEPS = _STEPS
     PROMPTS = PROMPTS_OF_QUESTIONS
+    GIVEN = {"seeds": "file", "sources": "uploads", "addresses": "search"}
     FIRST = (
         *("topic", "file", "uploads", "search", "base_url", "model", "categories", "domains"),
         *("picked", "per_cell", "documents"),
@@ -366,13 +361,3 @@ class QuestionsForm(BeginForm):
         if not self.errors and not self.cleaned_data["uploads"] and not self.cleaned_data.get("search"):
             self.add_error("uploads", "There are no documents: choose files, or a search.")
         return super().clean()
-
-    def choices(self) -> dict[str, Any]:
-        """Name, seeds, documents, settings."""
-        data = self.cleaned_data
-        names = {"seeds": "file", "sources": "uploads", "addresses": "search"}
-        same = ("topic", "settings", "seed")
-        return {
-            "kind": SynthesisKind.QUESTIONS,
-            **{name: data.get(field, []) for name, field in (names | dict(zip(same, same, strict=True))).items()},
-        }

@@ -163,7 +163,7 @@ def _gold(synthesis: Synthesis, numbers: dict[int, int]) -> dict[int, list[int]]
     links: Any = SynthesisPart.uses.through
     gold: dict[int, list[int]] = {}
     here, there = "from_synthesispart", "to_synthesispart"
-    if synthesis.kind == Synthesis.Kind.DOCUMENTS:
+    if synthesis.kind == SynthesisKind.DOCUMENTS:
         here, there = there, here
     rows = links.objects.filter(**{f"{here}__in": numbers, f"{there}__synthesis": synthesis})
     for document, insight in rows.values_list(here, there):

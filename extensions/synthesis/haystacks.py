@@ -58,6 +58,12 @@ def parts_of(step: SynthesisStep) -> QuerySet[SynthesisPart, SynthesisPart]:
     return rows.order_by("number", "generation")
 
 
+def rows_of(step: SynthesisStep, kind: PartKind) -> list[SynthesisPart]:
+    """All parts of a kind in the synthesis of a step, in their order."""
+    rows = SynthesisPart.objects.filter(synthesis=step.synthesis_id, kind=kind)
+    return list(rows.select_related("synthesis").order_by("number"))
+
+
 def open_parts(step: SynthesisStep) -> list[SynthesisPart]:
     """Those of a step on which no person has decided."""
     return list(parts_of(step).filter(state__in=OF_MODELS).select_related("synthesis"))
@@ -160,10 +166,10 @@ def _sources(step: SynthesisStep) -> list[SynthesisPart]:
     """The parts of whose lists a step is made, in their order."""
     if step.name == "insights" and not _is_in_turn(step):
         return continuing(step.synthesis, PartKind.SUBTOPIC)
-    rows = SynthesisPart.objects.filter(synthesis=step.synthesis_id).order_by("number")
     if step.name == "questions":
-        return list(rows.filter(kind=PartKind.CELL))
-    return list(rows.filter(kind=PartKind.TOPIC, number=1 if step.name == "subtopics" else IN_TURN))
+        return rows_of(step, PartKind.CELL)
+    number = 1 if step.name == "subtopics" else IN_TURN
+    return [row for row in rows_of(step, PartKind.TOPIC) if row.number == number]
 
 
 def want_more(step: SynthesisStep) -> None:
@@ -301,18 +307,13 @@ OF_TOPICS = Procedure(_prepare, _take, _counts)
 # From documents of one's own
 
 
-def _documents(step: SynthesisStep) -> list[SynthesisPart]:
-    rows = SynthesisPart.objects.filter(synthesis=step.synthesis, kind=PartKind.DOCUMENT)
-    return list(rows.select_related("synthesis").order_by("number"))
-
-
 def _prepare_own(step: SynthesisStep, now: datetime) -> list[SynthesisPart]:
     """The documents, or the one part on which all points or all insights are asked about."""
     if step.name in {"points", "holding"}:
-        return _documents(step)
+        return rows_of(step, PartKind.DOCUMENT)
     if step.name == "sorting":
         return [topic_part(step, SORTING, now)]
-    n_points = sum(len(part.data.get("points", ())) for part in _documents(step))
+    n_points = sum(len(part.data.get("points", ())) for part in rows_of(step, PartKind.DOCUMENT))
     if not 1 <= n_points <= MOST_POINTS:
         raise StepRefused(f"There are {n_points} points; from 1 to {MOST_POINTS} can be compared.")
     return [topic_part(step, GROUPING, now)]

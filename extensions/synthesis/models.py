@@ -114,10 +114,8 @@ class Synthesis(models.Model):
     `settings` are a `extensions.synthesis.settings.Settings`. `haystack` or `dataset` is what it became.
     """
 
-    Kind = SynthesisKind
-
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
-    kind = models.CharField(max_length=12, choices=Kind)
+    kind = models.CharField(max_length=12, choices=SynthesisKind)
     topic = models.CharField(max_length=300)
     settings: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
     seed = models.PositiveIntegerField(default=1)
@@ -162,13 +160,11 @@ class Synthesis(models.Model):
 class SynthesisStep(models.Model):
     """A step with the model that does it and its newest run; `counts` say what was asked, came and was dropped."""
 
-    State = StepState
-
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     synthesis = models.ForeignKey(Synthesis, on_delete=models.CASCADE, related_name="steps")
     number = models.PositiveSmallIntegerField()
     name = models.CharField(max_length=20)
-    state = models.CharField(max_length=9, choices=State, default=State.PLANNED)
+    state = models.CharField(max_length=9, choices=StepState, default=StepState.PLANNED)
     judge = models.ForeignKey(Judge, on_delete=models.PROTECT, related_name="+", verbose_name="model")
     run = kept_without(JudgeRun)
     estimate: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
@@ -204,16 +200,13 @@ class SynthesisPart(models.Model):
     again `replaces` an earlier generation. `data` holds what checks say of it, and how often it was repaired.
     """
 
-    Kind = PartKind
-    State = PartState
-
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     synthesis = models.ForeignKey(Synthesis, on_delete=models.CASCADE, related_name="parts")
     step = models.ForeignKey(SynthesisStep, on_delete=models.CASCADE, related_name="parts")
-    kind = models.CharField(max_length=8, choices=Kind)
+    kind = models.CharField(max_length=8, choices=PartKind)
     number = models.PositiveIntegerField()
     generation = models.PositiveSmallIntegerField(default=0)
-    state = models.CharField(max_length=11, choices=State, default=State.PROPOSED)
+    state = models.CharField(max_length=11, choices=PartState, default=PartState.PROPOSED)
     title = models.CharField(max_length=300, blank=True)
     text = models.TextField(blank=True)
     data: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
@@ -284,11 +277,9 @@ class SynthesisDecision(models.Model):
     or absent, and `before` has what the checks `said` of this text, null where it was edited since.
     """
 
-    Action = ReviewAction
-
     uid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     part = models.ForeignKey(SynthesisPart, on_delete=models.CASCADE, related_name="decisions")
-    action = models.CharField(max_length=10, choices=Action)
+    action = models.CharField(max_length=10, choices=ReviewAction)
     reason = models.CharField(max_length=40, blank=True)
     note = models.TextField(blank=True)
     insight = models.ForeignKey(

@@ -16,7 +16,9 @@ from extensions.synthesis.haystacks import (
     make_queries,
     open_parts,
     parts_of,
+    rows_of,
     take_points,
+    topic_part,
 )
 from extensions.synthesis.models import (
     GONE,
@@ -61,11 +63,6 @@ def _numbers(synthesis: Synthesis) -> QuestionSettings:
     return Settings.from_mapping(synthesis.settings).questions
 
 
-def _rows(step: SynthesisStep, kind: PartKind) -> list[SynthesisPart]:
-    rows = SynthesisPart.objects.filter(synthesis=step.synthesis, kind=kind)
-    return list(rows.select_related("synthesis").order_by("number"))
-
-
 def _needed(step: SynthesisStep, kind: PartKind, refusal: str) -> list[SynthesisPart]:
     if not (parts := continuing(step.synthesis, kind)):
         raise StepRefused(refusal)
@@ -83,7 +80,7 @@ def _prepare(step: SynthesisStep, now: datetime) -> list[SynthesisPart]:
         case "subquestions":
             make_queries(step, _needed(step, PartKind.QUESTION, "No question stands."), now)
         case "collecting":
-            if not step.judge.config["addresses"] and not _rows(step, PartKind.UPLOAD):
+            if not step.judge.config["addresses"] and not rows_of(step, PartKind.UPLOAD):
                 raise StepRefused("There are no documents: none were uploaded, and no search is set up.")
             return continuing(step.synthesis, PartKind.QUERY)
         case "extracting":
@@ -139,7 +136,7 @@ def picked(synthesis: Synthesis) -> dict[str, list[SynthesisPart]]:
 
 def _cells(step: SynthesisStep, now: datetime) -> list[SynthesisPart]:
     """Cells that lack questions, and questions that somebody wants again; the seeds of a cell stay the same."""
-    if not _rows(step, PartKind.CELL):
+    if not rows_of(step, PartKind.CELL):
         numbers, seeds = _numbers(step.synthesis), picked(step.synthesis)
         if not any(seeds.values()):
             raise StepRefused("No seed question stands.")
@@ -155,7 +152,7 @@ def _cells(step: SynthesisStep, now: datetime) -> list[SynthesisPart]:
             )
             for number, (category, domain) in enumerate(pairs, 1)
         )
-    rows = _rows(step, PartKind.CELL)
+    rows = rows_of(step, PartKind.CELL)
     reading = Reading(rows)
     waiting = [row for row in rows if not reading.progress(row).is_finished]
     return [*waiting, *parts_of(step).filter(state=PartState.PROPOSED).select_related("synthesis")]
@@ -163,7 +160,7 @@ def _cells(step: SynthesisStep, now: datetime) -> list[SynthesisPart]:
 
 def _take_questions(step: SynthesisStep, now: datetime) -> list[str]:
     """Questions that cells brought up; one that says what another cell's says is flagged."""
-    cells = _rows(step, PartKind.CELL)
+    cells = rows_of(step, PartKind.CELL)
     reading, dropped = Reading(cells), list[str]()
     there = list(parts_of(step))
     taken = {(part.parent_id, part.data.get("ask")) for part in there}
@@ -199,7 +196,7 @@ def _take_questions(step: SynthesisStep, now: datetime) -> list[str]:
 
 def _take_documents(step: SynthesisStep, now: datetime) -> list[str]:
     """The documents that were chosen for each query, copied once for a text of it."""
-    uploads = {row.pk: row for row in _rows(step, PartKind.UPLOAD)}
+    uploads = {row.pk: row for row in rows_of(step, PartKind.UPLOAD)}
     number, dropped = parts_of(step).count(), list[str]()
     for query in continuing(step.synthesis, PartKind.QUERY):
         if not collecting.is_collected(query) or query.data.get("taken") == query.data["collected_for"]:
@@ -228,13 +225,7 @@ def _topics(step: SynthesisStep, now: datetime) -> list[SynthesisPart]:
     """A part for each question on which its points are asked about; key points that are stale are gone."""
     topics = []
     for question in _questions(step):
-        topic, _is_new = SynthesisPart.objects.get_or_create(
-            synthesis=step.synthesis,
-            kind=PartKind.TOPIC,
-            number=question.number,
-            generation=0,
-            defaults={"step": step, "state": PartState.ACCEPTED, "created_at": now},
-        )
+        topic = topic_part(step, question.number, now)
         if topic.data.get("question") != question.text:
             topic.title, topic.data = question.text[:300], {**topic.data, "question": question.text}
             topic.save(update_fields=["title", "data"])
@@ -246,12 +237,12 @@ def _topics(step: SynthesisStep, now: datetime) -> list[SynthesisPart]:
 
 
 def _questions(step: SynthesisStep) -> list[SynthesisPart]:
-    return [row for row in _rows(step, PartKind.QUESTION) if row.state in STANDS]
+    return [row for row in rows_of(step, PartKind.QUESTION) if row.state in STANDS]
 
 
 def _take_key_points(step: SynthesisStep, now: datetime) -> list[str]:
     """Key points of the points of each question that none is made of yet; why others were dropped."""
-    topics = _rows(step, PartKind.TOPIC)
+    topics = rows_of(step, PartKind.TOPIC)
     questions = {row.number: row for row in _questions(step)}
     reading, points = Reading(topics), points_of(topics)
     number, dropped = parts_of(step).count(), list[str]()
@@ -328,7 +319,7 @@ def _places(step: SynthesisStep, parts: Parts) -> tuple[dict[str, int], int]:
         return {name: there[name] for name in numbers.categories}, numbers.picked
     held = Counter(part.parent_id for part in alive)
     if step.name == "questions":
-        return {row.title: held[row.pk] for row in _rows(step, PartKind.CELL)}, numbers.per_cell
+        return {row.title: held[row.pk] for row in rows_of(step, PartKind.CELL)}, numbers.per_cell
     if step.name == "collecting":
         queries = continuing(step.synthesis, PartKind.QUERY)
         return {f"question {row.number}": held[row.pk] for row in queries}, numbers.documents

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings as site
 from django.contrib import messages
 from django.core.exceptions import ValidationError
 from django.db import transaction
@@ -27,7 +30,7 @@ from benchmarks.web.pages import HtmxHttpRequest, page, polled
 from benchmarks.web.permissions import refuse_others, requires
 from extensions.synthesis import deciding, handing_over, overview, steps
 from extensions.synthesis.figures import FIGURES, FiguresLook, card
-from extensions.synthesis.forms import BeginForm, DecisionForm, StepForm, VerdictForm, has_servers
+from extensions.synthesis.forms import BeginForm, DecisionForm, StepForm, VerdictForm
 from extensions.synthesis.haystacks import parts_of
 from extensions.synthesis.models import (
     KINDS,
@@ -52,7 +55,7 @@ OTHERS = "Whoever began this synthesis, or an admin, runs its steps."
 @require_safe
 @requires(VIEW)
 def synthesis_list(request: HtmxHttpRequest) -> HttpResponse:
-    context = {"rows": overview.list_rows(), "has_servers": has_servers()}
+    context = {"rows": overview.list_rows(), "has_servers": bool(site.OPENAI_BASE_URLS)}
     return page(request, "synthesis/list.html", context)
 
 
@@ -74,10 +77,19 @@ def begin(request: HtmxHttpRequest, form_class: type[BeginForm], template: str) 
         except (NotYours, WrongSettings) as refused:
             form.add_error(None, str(refused))
     status = 422 if request.method == "POST" else 200
-    return page(request, template, {"form": form, "has_servers": has_servers()}, status=status)
+    return page(request, template, {"form": form, "has_servers": bool(site.OPENAI_BASE_URLS)}, status=status)
 
 
 # One of them
+
+
+@contextmanager
+def _said(request: HtmxHttpRequest, *refusals: type[Exception]) -> Iterator[None]:
+    """Say why something was refused; what follows is done all the same."""
+    try:
+        yield
+    except refusals as refusal:
+        messages.error(request, str(refusal))
 
 
 def _synthesis(request: HtmxHttpRequest, uid: UUID) -> Synthesis:
@@ -138,13 +150,11 @@ def synthesis_card(request: HtmxHttpRequest, uid: UUID) -> HttpResponseBase:
 def synthesis_download(request: HtmxHttpRequest, uid: UUID) -> HttpResponseBase:
     """The haystack or the questions in the published format, once all steps are closed."""
     synthesis = get_object_or_404(Synthesis.objects.select_related("haystack"), uid=uid)
-    try:
+    with _said(request, StepRefused):
         content, name, content_type = handing_over.published(synthesis)
-    except StepRefused as error:
-        messages.error(request, str(error))
-        return redirect("synthesis:detail", uid)
-    handing_over.note_reader(request.user, synthesis)
-    return download(content, name=name, content_type=content_type, about=synthesis)
+        handing_over.note_reader(request.user, synthesis)
+        return download(content, name=name, content_type=content_type, about=synthesis)
+    return redirect("synthesis:detail", uid)
 
 
 @require_POST
@@ -153,12 +163,10 @@ def synthesis_hand_over(request: HtmxHttpRequest, uid: UUID) -> HttpResponse:
     """Take the haystack into the corpus, or the questions into a question set."""
     synthesis = get_object_or_404(Synthesis, uid=uid)
     refuse_others(request.user, synthesis, words=OTHERS)
-    try:
+    with _said(request, StepRefused):
         haystack = handing_over.hand_over(synthesis=synthesis, by=request.user, now=timezone.now())
         if haystack is not None:
             return redirect("benchmarks:haystack-detail", haystack.uid)
-    except StepRefused as error:
-        messages.error(request, str(error))
     return redirect("synthesis:detail", uid)
 
 
@@ -196,10 +204,8 @@ def step_estimate(request: HtmxHttpRequest, uid: UUID, name: str) -> HttpRespons
     """Say what a step will ask and cost; of one at its gate, what the next one would."""
     step = _step(request, uid, name)
     foresee = steps.foresee_next if step.state == StepState.REVIEW else steps.estimate
-    try:
+    with _said(request, ValueError):
         foresee(step=step, now=timezone.now())
-    except ValueError as error:
-        messages.error(request, str(error))
     return redirect("synthesis:detail", uid)
 
 
@@ -212,7 +218,7 @@ def step_start(request: HtmxHttpRequest, uid: UUID, name: str) -> HttpResponse:
         messages.error(request, "Requests at the same time are from 1 to 256; a budget is in US dollars.")
         return redirect("synthesis:detail", uid)
     is_more = request.POST.get("more") == "1"
-    try:
+    with _said(request, StepRefused, JudgeUnavailable, NotYours):
         if (model := form.cleaned_data["model"]) and model != step.judge.config.get("model"):
             if step.judge.kind != Judge.Kind.OPENAI:
                 raise StepRefused("No model does this step.")
@@ -223,8 +229,6 @@ def step_start(request: HtmxHttpRequest, uid: UUID, name: str) -> HttpResponse:
         run = steps.start(step=step, options=form.options(), by=request.user, now=now, more=is_more)
         if run is not None:
             enqueue(runs.worker_task(run), str(run.uid))
-    except (StepRefused, JudgeUnavailable, NotYours) as error:
-        messages.error(request, str(error))
     return redirect("synthesis:detail", uid)
 
 
@@ -233,10 +237,8 @@ def step_start(request: HtmxHttpRequest, uid: UUID, name: str) -> HttpResponse:
 def step_close(request: HtmxHttpRequest, uid: UUID, name: str) -> HttpResponse:
     """Go through the gate, and start the next step without one where there is one."""
     step, allow_short = _step(request, uid, name), request.POST.get("allow_short") == "1"
-    try:
+    with _said(request, StepRefused):
         steps.close(step=step, by=request.user, now=timezone.now(), allow_short=allow_short)
-    except StepRefused as error:
-        messages.error(request, str(error))
     return redirect("synthesis:detail", uid)
 
 
@@ -303,7 +305,7 @@ def decide(request: HtmxHttpRequest, uid: UUID, name: str, part_uid: UUID) -> Ht
         messages.error(request, "This decision is not known or too long.")
         return redirect(f"{here}?part={part_uid}")
     data = form.cleaned_data
-    try:
+    with _said(request, NotAllowed):
         deciding.decide(
             part=part,
             action=data["action"],
@@ -316,11 +318,9 @@ def decide(request: HtmxHttpRequest, uid: UUID, name: str, part_uid: UUID) -> Ht
             text=data["text"].replace("\r\n", "\n").strip(),
             is_blind=overview.is_hidden(part, step.synthesis.seed),
         )
-    except NotAllowed as error:
-        messages.error(request, str(error))
-        return redirect(f"{here}?part={part_uid}")
-    following = _queue(step).next_open(str(part_uid))
-    return redirect(f"{here}?part={following}" if following else here)
+        following = _queue(step).next_open(str(part_uid))
+        return redirect(f"{here}?part={following}" if following else here)
+    return redirect(f"{here}?part={part_uid}")
 
 
 @require_POST
@@ -333,7 +333,7 @@ def judge(request: HtmxHttpRequest, uid: UUID, name: str, part_uid: UUID) -> Htt
         messages.error(request, "This verdict is not known.")
         return redirect(f"{here}?part={part_uid}")
     data = form.cleaned_data
-    try:
+    with _said(request, NotAllowed):
         deciding.judge(
             part=part,
             insight=get_object_or_404(step.synthesis.parts, uid=data["insight"]),
@@ -342,8 +342,6 @@ def judge(request: HtmxHttpRequest, uid: UUID, name: str, part_uid: UUID) -> Htt
             now=timezone.now(),
             is_blind=overview.is_hidden(part, step.synthesis.seed),
         )
-    except NotAllowed as error:
-        messages.error(request, str(error))
     return redirect(f"{here}?part={part_uid}")
 
 
@@ -352,27 +350,21 @@ def judge(request: HtmxHttpRequest, uid: UUID, name: str, part_uid: UUID) -> Htt
 def undo(request: HtmxHttpRequest, uid: UUID, name: str) -> HttpResponse:
     """Take back the newest decision of this user, and show its part."""
     step, _part, here = _reviewed(uid, name, "")
-    try:
+    with _said(request, NotAllowed):
         row = deciding.undo(synthesis=step.synthesis, by=request.user, now=timezone.now())
-    except NotAllowed as error:
-        messages.error(request, str(error))
-        return redirect(here)
-    if row is None:
+        if row is not None:
+            kinds = STEPS_OF[step.synthesis.kind]
+            reviewed_in = next(kind.name for kind in kinds if kind.has_gate and kind.makes == row.part.kind)
+            return redirect(f"{reverse('synthesis:review', args=[uid, reviewed_in])}?part={row.part.uid}")
         messages.info(request, "There is nothing to undo.")
-        return redirect(here)
-    kinds = STEPS_OF[step.synthesis.kind]
-    reviewed_in = next(kind.name for kind in kinds if kind.has_gate and kind.makes == row.part.kind)
-    return redirect(f"{reverse('synthesis:review', args=[uid, reviewed_in])}?part={row.part.uid}")
+    return redirect(here)
 
 
 @require_POST
 @requires(RUN)
 def accept_clear(request: HtmxHttpRequest, uid: UUID, name: str) -> HttpResponse:
     step, _part, here = _reviewed(uid, name, "")
-    try:
+    with _said(request, NotAllowed):
         n = deciding.accept_clear(step=step, by=request.user, now=timezone.now())
-    except NotAllowed as error:
-        messages.error(request, str(error))
-    else:
         messages.info(request, f"{n} clear ones were accepted; they count as unread.")
     return redirect(here)

@@ -186,10 +186,10 @@ def reply_to(replies: Replies, ask: Ask, **so_far: Any) -> Making[Value | None]:
     return value
 
 
-def usable(replies: Replies, asks: Iterable[Ask], **so_far: Any) -> Making[Value | None]:
-    """The first reply that can be used, each question asked after the one before brought none; None after all."""
-    for ask in asks:
-        if (value := (yield from reply_to(replies, ask, **so_far))) is not None:
+def usable(world: World, replies: Replies, name: str, ask: Callable[[str], Ask]) -> Making[Value | None]:
+    """The first reply that can be used, in rounds, each a question under a key that begins so; None after all."""
+    for number in range(world.settings.rounds):
+        if (value := (yield from reply_to(replies, ask(f"{name}-{number}")))) is not None:
             return value
     return None
 

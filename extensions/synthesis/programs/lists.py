@@ -248,9 +248,8 @@ def insight(world: World, task: Task, replies: Replies) -> Making[Progress]:
             "note": task.note or "It no longer fits its subtopic.",
             "insights": numbered([other.text for other in others]),
         }
-        rounds = range(world.settings.rounds)
-        asks = (Ask(f"again-{number}", "insight_again", fields, NewInsight, _unfit) for number in rounds)
-        if (value := (yield from usable(replies, asks))) is None:
+        ask = partial(Ask, prompt="insight_again", fields=fields, reply=NewInsight, wrong=_unfit)
+        if (value := (yield from usable(world, replies, "again", ask))) is None:
             return Progress(flags=(UNWRITTEN,), title=title, text=task.before)
         title, text = value["name"], value["insight"]
     said = yield from replies_to(replies, _checks(world, text, others), title=title, text=text)

@@ -148,9 +148,8 @@ def _no_partition(rows: str, numbers: str, n: int) -> Callable[[Value], str]:
 
 def _once(world: World, replies: Replies, name: str, ask: Ask) -> Making[Progress]:
     """Ask until there is a reply that can be used, in rounds; other texts are another question."""
-    place = digest(*ask.fields.values())[:12]
-    asks = (replace(ask, key=f"{name}-{place}-{number}") for number in range(world.settings.rounds))
-    if (value := (yield from usable(replies, asks))) is not None:
+    key = f"{name}-{digest(*ask.fields.values())[:12]}"
+    if (value := (yield from usable(world, replies, key, lambda key: replace(ask, key=key)))) is not None:
         return Progress(data={name: value})
     return Progress(flags=("could not be made",), dropped=(UNUSABLE,) * world.settings.rounds)
 
@@ -186,12 +185,9 @@ def aggregation(world: World, task: Task, replies: Replies) -> Making[Progress]:
     if n > MOST_POINTS:
         return Progress(data={"groups": alone}, flags=(NOT_TOGETHER,))
     fields = {"question": task.question, "points": numbered(task.points), "n": str(n)}
-    place, wrong = digest(task.question, *task.points), _no_partition("points", "numbers", n)
-    asks = (
-        Ask(f"together-{place}-{number}", "aggregation", fields, Aggregation, wrong, n_words=25 * n)
-        for number in range(world.settings.rounds)
-    )
-    if (value := (yield from usable(replies, asks))) is not None:
+    ask = Ask("", "aggregation", fields, Aggregation, _no_partition("points", "numbers", n), n_words=25 * n)
+    place = f"together-{digest(task.question, *task.points)}"
+    if (value := (yield from usable(world, replies, place, lambda key: replace(ask, key=key)))) is not None:
         return Progress(data={"groups": [[row["point"], row["numbers"]] for row in value["points"]]})
     return Progress(data={"groups": alone}, flags=(NOT_TOGETHER,), dropped=(UNUSABLE,) * world.settings.rounds)
 

@@ -6,6 +6,7 @@ A new question is of the same kind as its seed, or its seed made harder.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 from rapidfuzz import fuzz
@@ -113,9 +114,11 @@ def cell(world: World, task: Task, replies: Replies) -> Making[Progress]:
 def question(world: World, task: Task, replies: Replies) -> Making[Progress]:
     """A question that somebody asked for again, from the seed and in the way that it was made before."""
     source = task.seeds[0] if task.seeds else task.piece
-    keys = (f"again-{number}" for number in range(world.settings.rounds))
-    asks = (_worded(world, task, key, task.method, source, [task.before]) for key in keys)
-    if (value := (yield from usable(replies, asks))) is None:
+
+    def ask(key: str) -> Ask:
+        return _worded(world, task, key, task.method, source, [task.before])
+
+    if (value := (yield from usable(world, replies, "again", ask))) is None:
         return Progress(text=task.before, flags=(UNWRITTEN,))
     return Progress(text=value["question"])
 
@@ -130,9 +133,8 @@ def subquestions(world: World, task: Task, replies: Replies) -> Making[Progress]
         return "" if n <= most else f"These are {n} questions; {most} are enough."
 
     fields = {"question": task.question, "n": str(most), "note": task.note}
-    rounds = range(world.settings.rounds)
-    asks = (Ask(f"split-{number}", "subquestions", fields, Subquestions, too_many) for number in rounds)
-    if (value := (yield from usable(replies, asks))) is None:
+    ask = partial(Ask, prompt="subquestions", fields=fields, reply=Subquestions, wrong=too_many)
+    if (value := (yield from usable(world, replies, "split", ask))) is None:
         return Progress(text=task.question, flags=(NOT_SPLIT,))
     lines = [" ".join(line.split()) for line in value["questions"]]
     text = task.question if value["kind"] == "simple" else "\n".join(dict.fromkeys(lines))
