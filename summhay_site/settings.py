@@ -137,10 +137,8 @@ CACHES = {"default": {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"
 
 # Accounts
 AUTH_USER_MODEL = "summhay_site.User"
-AUTHENTICATION_BACKENDS = [
-    "axes.backends.AxesStandaloneBackend",
-    "summhay_site.authentication.AccountBackend",
-]
+ACCOUNT_BACKEND = "summhay_site.authentication.AccountBackend"
+AUTHENTICATION_BACKENDS = ["axes.backends.AxesStandaloneBackend", ACCOUNT_BACKEND]
 # Log-in through an institution, where OIDC_ISSUER names it (extra `oidc`); names are those of mozilla-django-oidc
 OIDC_ISSUER, OIDC_RP_CLIENT_ID, OIDC_RP_CLIENT_SECRET = env.institution()
 OIDC_RP_SIGN_ALGO = env.text("OIDC_SIGN_ALGORITHM", "RS256")

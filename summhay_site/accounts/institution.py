@@ -33,7 +33,6 @@ from summhay_site.accounts.models import User
 
 logger = logging.getLogger(__name__)
 
-ACCOUNT_BACKEND = "summhay_site.authentication.AccountBackend"
 DISCOVERED_FOR_S = 3600
 PARTS = {
     "OIDC_OP_AUTHORIZATION_ENDPOINT": "authorization_endpoint",
@@ -139,7 +138,7 @@ class _FromInstitution(_Discovers, OIDCAuthenticationCallbackView):  # type: ign
 
     def login_success(self) -> HttpResponse:
         """Log in as with a password, so that whatever ends those log-ins ends these."""
-        login(self.request, self.user, ACCOUNT_BACKEND)
+        login(self.request, self.user, settings.ACCOUNT_BACKEND)
         return HttpResponseRedirect(self.success_url)
 
     def login_failure(self) -> HttpResponse:

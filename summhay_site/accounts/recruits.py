@@ -85,7 +85,6 @@ def give_cookie(response: HttpResponse, user: User) -> None:
     )
 
 
-BACKEND = "summhay_site.authentication.AccountBackend"
 REFUSALS: dict[type[Exception], tuple[str, int]] = {
     links.NotOpen: ("closed", 410),
     links.NotAllowed: ("not_allowed", 403),
@@ -228,7 +227,7 @@ def _problem(request: HttpRequest, link: RecruitmentLink, panel_id: str, user: U
 
 
 def _enter(request: HttpRequest, user: User, *, to: str = "annotation:work") -> HttpResponse:
-    login(request, user, backend=BACKEND)
+    login(request, user, backend=settings.ACCOUNT_BACKEND)
     request.session.set_expiry(int(AGE.total_seconds()))
     response = redirect(to)
     give_cookie(response, user)

@@ -154,7 +154,7 @@ class _PasswordSet(_SendsAgain, auth.PasswordResetConfirmView):
             self.validlink = False
             return self.render_to_response(self.get_context_data())
         del self.request.session[auth.INTERNAL_RESET_SESSION_TOKEN]
-        log_in(self.request, user, "summhay_site.authentication.AccountBackend")
+        log_in(self.request, user, settings.ACCOUNT_BACKEND)
         messages.success(self.request, _("Your password is set, and you are logged in."))
         return redirect(self.get_success_url())
 
