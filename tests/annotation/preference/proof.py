@@ -7,7 +7,7 @@ import pytest
 from django.urls import reverse
 
 from annotation.models import Study
-from summhay_site.demo import studies
+from summhay_site.demo import player
 from summhay_site.privacy import all_held
 from tests.annotation.preference.kind import KIND
 from tests.annotation.preference.models import PreferenceLabel
@@ -66,11 +66,11 @@ def test_people_of_the_demo_play_it(ada, ben, cleo) -> None:
     for letter in "abcd":
         make_summary(subtopic=haystack.subtopics.get(number=1), system=letter)
     about = {"dataset": haystack.dataset, "n": [4, 0], "seed": 1}
-    studies.set_up(
+    player.set_up(
         kind=KIND.value, name="Played", description="", plan={}, about=about, people=["ben", "cleo"], now=NOW
     )
     rates = {"first": 0.1, "seconds": 5}
-    studies.label(study="Played", people={"ben": rates, "cleo": rates}, now=NOW)
+    player.label(study="Played", people={"ben": rates, "cleo": rates}, now=NOW)
     assert PreferenceLabel.objects.for_figures().count() == 8
 
 
