@@ -29,6 +29,7 @@ import psycopg
 
 ROOT = Path(__file__).resolve().parents[1]
 INSIDE = [sys.executable, str(ROOT / "bench" / "inside.py")]
+WEB = (sys.executable, "-m", "gunicorn", "-c", "python:summhay_site.gunicorn", "summhay_site.wsgi")
 END_S, READY_S, GIVE_UP_S = 30.0, 120.0, 900.0
 ENDING = (signal.SIGTERM, signal.SIGHUP)
 KEPT = ("PATH", "HOME", "LANG", "LC_ALL", "TMPDIR", "SUMMHAY_DATA", "VIRTUAL_ENV", "WEB_THREADS")
@@ -102,6 +103,15 @@ class Member:
     def is_running(self) -> bool:
         return self.process is not None and self.process.poll() is None
 
+    def wait(self, path: str = "/ready/", *, within_s: float = READY_S) -> None:
+        """Wait until it answers at this address. RuntimeError if it ends, or does not in this time."""
+        until = time.monotonic() + within_s
+        while not answers(self.port, path):
+            if not self.is_running() or time.monotonic() > until:
+                raise RuntimeError(f"{self.name} did not start: {self.last_words()}")
+            time.sleep(0.01)
+        self.ready_after_s = time.monotonic() - self.started
+
     def is_up(self) -> bool:
         """Whether it runs, is not frozen, and takes connections where it listens."""
         if not self.is_running() or self.is_frozen:
@@ -163,9 +173,8 @@ class Member:
 
     def replace(self) -> None:
         """End it and start it again, as an update does."""
-        if self.process is not None:
-            self.end()
-            self.start()
+        self.end()
+        self.start()
 
     def last_words(self) -> str:
         """The end of what it has written."""
@@ -221,7 +230,7 @@ class Site:
             self.database = self._new_database(source)
             self.say(f"{self.checkout.name}: making the world “{name}”")
             if source:
-                self.call("bench.world", name, str(self.folder), self.size.summaries)
+                self.call("bench.world", name, self.size.summaries)
             else:
                 self.collect()
                 self.run([sys.executable, "manage.py", "migrate", "--no-input", "-v0"])
@@ -288,11 +297,7 @@ class Site:
         server = Member("web", inside, self.environment | address, log, port, self.checkout)
         server.start()
         try:
-            while not answers(port, "/health/"):
-                if not server.is_running() or time.monotonic() - server.started > READY_S:
-                    raise RuntimeError(f"the server did not start: {server.last_words()}")
-                time.sleep(0.002)
-            server.ready_after_s = time.monotonic() - server.started
+            server.wait("/health/")
             yield server
         finally:
             server.end()

@@ -11,6 +11,7 @@ import random
 import secrets
 import time
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -39,24 +40,25 @@ from annotation.models import (
     VerificationPlan,
     WritingPlan,
 )
-from benchmarks.models import Insight, KeyPoint, Subtopic, Summary
+from benchmarks.models import Insight, KeyPoint, Question, QuestionDocument, Span, Subtopic, Summary
 
 PUBLISHED, KEY, LABELS = "summhay/topic_news1.json", "measured", "Measured"
 WORDS = [first + second + third for first in "bdfglmnprst" for second in "aeiou" for third in "lmnrst"]
 PASSWORD = "correct horse battery"  # noqa: S105 - of people who live for minutes
 FORM = "application/x-www-form-urlencoded"
+BATCH = 2_000
 ROWS = 500
 """Labels in a page."""
 N_TASKS = 40
 """On which each person works."""
 
 
-def haystack(folder: str, _n_summaries: int) -> None:
+def haystack(_n_summaries: int) -> None:
     """The published haystack, or without SUMMHAY_DATA one of about its size."""
-    call_command("import_dataset", "summhay", haystack_file(folder, KEY), stdout=StringIO(), stderr=StringIO())
+    import_haystack(topic(KEY))
 
 
-def demo(_folder: str, n_summaries: int) -> None:
+def demo(n_summaries: int) -> None:
     """The demo beside it, and a study in which four people labelled so many of its summaries."""
     call_command("load_demo", "--no-logins", stdout=StringIO(), stderr=StringIO())
     labelled(n_summaries)
@@ -69,51 +71,73 @@ def labelled(n_summaries: int) -> None:
     call_command("simulate_labels", *study, "--control-share", "1", *people, stdout=StringIO())
 
 
-def haystack_file(folder: str, key: str) -> str:
-    """A file of the published haystack under this id, or without SUMMHAY_DATA of one of its size."""
+def topic(key: str) -> dict[str, Any]:
+    """The published haystack under this id, or without SUMMHAY_DATA one of its size."""
     published = Path(os.environ.get("SUMMHAY_DATA", "-")) / PUBLISHED
-    topic = json.loads(published.read_bytes()) if published.exists() else made_up()
-    path = Path(folder) / f"{key}.json"
-    path.write_text(json.dumps({**topic, "topic_id": key}))
-    return str(path)
+    return {**json.loads(published.read_bytes()), "topic_id": key} if published.exists() else made_up(key)
 
 
-def import_made_up(key: str, number: int, n_texts: int = 78) -> None:
-    """Take in an invented haystack under this id."""
+def import_haystack(value: dict[str, Any]) -> None:
     with TemporaryDirectory() as folder:
-        path = Path(folder) / f"{key}.json"
-        topic = {**made_up(number, n_texts), "topic_id": key, "topic": f"Invented words {number}"}
-        path.write_text(json.dumps(topic))
+        path = Path(folder) / f"{value['topic_id']}.json"
+        path.write_text(json.dumps(value))
         call_command("import_dataset", "summhay", str(path), stdout=StringIO(), stderr=StringIO())
 
 
-def made_up(number: int = 7, n_texts: int = 78) -> dict[str, Any]:
+def made_up(key: str, number: int = 7, n_texts: int = 78) -> dict[str, Any]:
     """A haystack of invented words, the same on every run; each number has words of its own."""
     dice = random.Random(number)  # noqa: S311  no secret
-
-    def sentences(count: int) -> list[str]:
-        return [" ".join(dice.choices(WORDS, k=20)) + "." for _ in range(count)]
-
-    def subtopic(at: int) -> dict[str, Any]:
-        insights = [f"{at}-{number}" for number in range(7)]
-        lines = {
-            f"summary_subtopic_{n % 6}_{n // 6}": [f"* {line} [{n + 1}]" for line in sentences(7)]
-            for n in range(n_texts)
-        }
-        verdicts = [{"insight_id": key, "coverage": "FULL_COVERAGE", "bullet_id": 1} for key in insights]
-        return {
+    titles = [f"summary_subtopic_{n % 6}_{n // 6}" for n in range(n_texts)]
+    subtopics = []
+    for at in range(9):
+        insights = [f"{at}-{n}" for n in range(7)]
+        lines = {title: [f"* {invented(dice)} [{n + 1}]" for _ in range(7)] for n, title in enumerate(titles)}
+        verdicts = [{"insight_id": each, "coverage": "FULL_COVERAGE", "bullet_id": 1} for each in insights]
+        subtopics.append({
             "subtopic_id": f"s{at}", "subtopic_name": f"Part {at}", "subtopic": "A part",
             "query": f"What of {WORDS[at]}?",
-            "insights": [{"insight_id": key, "insight_name": key, "insight": sentences(1)[0]} for key in insights],
-            "retriever": {}, "summaries": lines, "eval_summaries": dict.fromkeys(lines, verdicts),
-        }  # fmt: skip
-
-    texts = [{"document_id": f"d{n}", "document_text": " ".join(sentences(40)), "idx": n} for n in range(100)]
-    golds = [[f"{at}-{n % 7}" for at in range(9)] for n in range(100)]
+            "insights": [{"insight_id": key, "insight_name": key, "insight": invented(dice)} for key in insights],
+            "retriever": {}, "summaries": lines, "eval_summaries": dict.fromkeys(titles, verdicts),
+        })  # fmt: skip
     documents = [
-        {**row, "insights_included": gold, "document_metadata": {}} for row, gold in zip(texts, golds, strict=True)
-    ]
-    return {"topic": "Invented words", "documents": documents, "subtopics": [subtopic(at) for at in range(9)]}
+        {"document_id": f"d{n}", "document_text": " ".join(invented(dice) for _ in range(40)), "idx": n,
+         "insights_included": [f"{at}-{n % 7}" for at in range(9)], "document_metadata": {}}
+        for n in range(100)
+    ]  # fmt: skip
+    return {"topic_id": key, "topic": f"Invented words {number}", "documents": documents, "subtopics": subtopics}
+
+
+def invented(dice: random.Random, n_words: int = 20) -> str:
+    """A sentence of invented words."""
+    return " ".join(dice.choices(WORDS, k=n_words)).capitalize() + "."
+
+
+def questions(dataset: str, count: int, dice: random.Random, now: datetime) -> tuple[list[Any], list[Any]]:
+    """(questions, their key points): each with three documents, and ten points with a passage of the first one."""
+    rows = store(Question, (
+        Question(dataset=dataset, key=f"q{at}", text=invented(dice), category=f"Category {at % 10}",
+                 domain=f"Domain {at % 4}", n_words=900, created_at=now) for at in range(count)
+    ))  # fmt: skip
+    documents = store(QuestionDocument, (
+        QuestionDocument(question=row, number=n, key=f"d{n}", title=f"Report {n}", n_words=300,
+                         text=invented(dice, 300)) for row in rows for n in (1, 2, 3)
+    ))  # fmt: skip
+    first = {row.question_id: row for row in documents if row.number == 1}
+    points = store(KeyPoint, (
+        KeyPoint(question=row, number=n, key=f"p{n}", text=invented(dice, 12), autods=dice.random())
+        for row in rows for n in range(1, 11)
+    ))  # fmt: skip
+    passages = ((row, first[row.question_id], row.number * 90) for row in points)
+    store(Span, (
+        Span(key_point=row, number=1, document=document, quote=document.text[start : start + 60], start=start,
+             end=start + 60, match_ratio=1, is_exact=True) for row, document, start in passages
+    ))  # fmt: skip
+    return rows, points
+
+
+def store(model: type[Any], rows: Iterable[Any]) -> list[Any]:
+    made: list[Any] = model._default_manager.bulk_create(list(rows), batch_size=BATCH)
+    return made
 
 
 def accounts(role: str, name: str, count: int, password: str | None = None) -> list[Any]:
@@ -167,18 +191,30 @@ def early(count: int) -> dict[str, Any]:
 
 def writers(count: int) -> list[dict[str, Any]]:
     """People in the middle of a session, each in one of their own on all documents of the haystack."""
-    team, now, rows = people("writer", count), timezone.now(), []
     subtopic = Subtopic.objects.filter(haystack__key=KEY).order_by("number")[0]
-    study = open_study(Study.Kind.WRITING, team)
-    WritingPlan.objects.create(study=study, setting="full").subtopics.set([subtopic])
     shown = list(subtopic.haystack.documents.order_by("number").values_list("number", flat=True))
-    for person in team:
-        size = {"n_words": 80_000, "n_insights_present": 7, "document_numbers": shown}
-        task = Assignment.objects.create(study=study, annotator=person, subtopic=subtopic, created_at=now, **size)
+    rows = []
+    for person, [task] in writing(people("writer", count), [subtopic], shown).items():
         begun = logged_in(person).post(f"/work/tasks/{task.uid}/start/", {"no_model": "on"})
         sent = headers(person, "application/json")
         rows.append({"pk": person.pk, "page": begun.headers["Location"], "headers": sent})
     return rows
+
+
+def writing(
+    team: Sequence[Annotator], subtopics: Sequence[Subtopic], shown: Sequence[int], **plan: Any
+) -> dict[Annotator, list[Assignment]]:
+    """Tasks of these people in a study of theirs, one on each of these subtopics."""
+    study, now = open_study(Study.Kind.WRITING, team), timezone.now()
+    WritingPlan.objects.create(study=study, setting="full", **plan).subtopics.set(subtopics)
+    size = {"n_words": 80_000, "n_insights_present": 7, "document_numbers": shown}
+    return {
+        person: [
+            Assignment.objects.create(study=study, annotator=person, subtopic=row, created_at=now, **size)
+            for row in subtopics
+        ]
+        for person in team
+    }
 
 
 def linkers(count: int) -> list[dict[str, Any]]:
@@ -233,13 +269,15 @@ def programs(count: int, n_summaries: int) -> list[dict[str, Any]]:
     return rows
 
 
-def open_study(kind: str, team: Sequence[Annotator]) -> Study:
-    """A study of this kind with a guideline and these members."""
-    now = timezone.now()
-    study = Study.objects.create(name=kind, kind=kind, state="open", contact="bench@example.org", created_at=now)
-    Guideline.objects.create(study=study, version=1, body="Look.", created_at=now)
-    for number, person in enumerate(team, 1):
-        Membership.objects.create(study=study, annotator=person, number=number, joined_at=now)
+def open_study(kind: str, team: Sequence[Annotator], guidelines: str = "Look.", **values: Any) -> Study:
+    """A study of this kind, open unless `values` say otherwise, with guidelines and these members."""
+    now = values.setdefault("created_at", timezone.now())
+    values = {"name": kind, "state": "open", "contact": "bench@example.org", **values}
+    study = Study.objects.create(kind=kind, **values)
+    Guideline.objects.create(study=study, version=1, body=guidelines, created_at=now)
+    store(Membership, (
+        Membership(study=study, annotator=person, number=at, joined_at=now) for at, person in enumerate(team, 1)
+    ))  # fmt: skip
     return study
 
 

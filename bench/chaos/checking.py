@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
@@ -240,3 +241,7 @@ def _decisions(logs: Sequence[Log], stored: Stored) -> Iterator[str]:
 
 def _repeated(keys: Iterable[Any]) -> list[tuple[Any, int]]:
     return [(key, n) for key, n in Counter(keys).items() if n > 1]
+
+
+def sha(text: str) -> str:
+    return sha256(text.encode()).hexdigest()

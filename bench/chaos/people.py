@@ -14,13 +14,12 @@ import threading
 import time
 from contextlib import suppress
 from dataclasses import dataclass, field
-from hashlib import sha256
 from http.client import HTTPConnection, HTTPException
 from itertools import count
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl, urlencode
 
-from bench.chaos.checking import Act, Log, Save
+from bench.chaos.checking import Act, Log, Save, sha
 
 TIMEOUT_S = 5.0
 """For which a page waits for an answer; 15 s in a browser."""
@@ -173,23 +172,20 @@ class Writer(Person):
         for start in self.job["starts"]:
             if self.over.is_set():
                 return
-            page = self._begin(start)
-            if page:
-                self._write(page)
+            status, location, _page = self._begin(start)
+            if status == REDIRECT:
+                self._write(location)
+            else:
+                self.object_to(f"{status} at the start of a session")
 
     def left(self) -> str:
         return f"a text of {len(self.kept['text'])} signs" if self.kept else "the page"
 
-    def _begin(self, start: str) -> str:
-        """Promise, and start the clock; gives the address of the session."""
+    def _begin(self, start: str) -> tuple[int, str, bytes]:
+        """Promise, and start the clock."""
         while True:
             with suppress(Reloaded):
-                status, location, _page = self.insist(start, "no_model=on", FORM)
-                break
-        if status == REDIRECT:
-            return location
-        self.object_to(f"{status} at the start of a session")
-        return ""
+                return self.insist(start, "no_model=on", FORM)
 
     def _write(self, page: str) -> None:
         """One session, each opening of its page until it is closed or the session is over."""
@@ -214,7 +210,7 @@ class Writer(Person):
             self.object_to(f"{status} {body.get('code')} for a claim")
             return False
         self.rev, self.text, self.saved = body.get("rev", 0), body["text"], body["text"]
-        self.log.held[self.session] = _sha(self.saved)
+        self.log.held[self.session] = sha(self.saved)
         if body["state"] not in {"running", "paused"}:
             return self._deliver()
         mine = self.kept
@@ -228,9 +224,7 @@ class Writer(Person):
 
     def _compare(self, mine: dict[str, Any]) -> bool:
         """A kept text builds on another one than the server's: the server gets it, and the person picks theirs."""
-        op_id = mine["op_id"] if mine["op_id"] and mine["sent"] == mine["text"] else self.new_id()
-        sent = {"op_id": op_id, "base_rev": mine["base_rev"], "text": mine["text"], "source": "restored"}
-        status, body = self._send("draft", sent)
+        status, body = self._send("draft", self._as_kept(mine, "restored"))
         if status == OK:  # it was the draft once
             self.kept = None
             raise Reloaded
@@ -240,14 +234,19 @@ class Writer(Person):
         self._resolve(body, mine["text"])
         return True
 
+    def _as_kept(self, mine: dict[str, Any], source: str) -> dict[str, Any]:
+        """A kept text as an operation: the one that was sent before where it is that text."""
+        op_id = mine["op_id"] if mine["op_id"] and mine["sent"] == mine["text"] else self.new_id()
+        return {"op_id": op_id, "base_rev": mine["base_rev"], "text": mine["text"], "source": source}
+
     def _resolve(self, body: dict[str, Any], text: str) -> None:
         """Go on with one's own text in place of the server's."""
-        chosen = {"op_id": self.new_id(), "text": text, "replaces_sha256": body["server_sha256"]}
-        self.text, self.operation = text, chosen
-        status, answer = self._send("resolve", chosen)
+        self.text = text
+        self.operation = {"op_id": self.new_id(), "text": text, "replaces_sha256": body["server_sha256"]}
+        status, answer = self._send("resolve", self.operation)
         if status != OK:
             raise Reloaded
-        self._taken(answer)
+        self._taken(answer, self.operation)
 
     def _go_on(self) -> bool:
         """Type and then save, pause or submit; false once the session is over."""
@@ -279,7 +278,7 @@ class Writer(Person):
         self._keep()
         status, body = self._send(name, self.operation)
         if status == OK:
-            self._taken(body)
+            self._taken(body, self.operation)
             if name == "pause" and body["state"] == "paused":
                 self.rest(2)
                 raise Reloaded  # the page of a paused session is another one
@@ -298,22 +297,19 @@ class Writer(Person):
         """The session is over: what the server does not hold goes there, to be stored apart."""
         mine = self.kept
         if mine is not None:
-            op_id = mine["op_id"] if mine["sent"] == mine["text"] and mine["op_id"] else self.new_id()
-            late = {"op_id": op_id, "base_rev": mine["base_rev"], "text": mine["text"], "source": "late"}
-            status, body = self._send("draft", late)
+            status, body = self._send("draft", self._as_kept(mine, "late"))
             # answered with 200 it was the draft before the end, and only the answer was lost
-            self.log.held[self.session] = _sha(mine["text"] if status == OK else body["server_text"])
+            self.log.held[self.session] = sha(mine["text"] if status == OK else body["server_text"])
         self.kept = None
         return False
 
-    def _taken(self, body: dict[str, Any]) -> None:
-        operation = self.operation or {}
+    def _taken(self, body: dict[str, Any], operation: dict[str, Any]) -> None:
         self.rev, self.saved, self.operation = body["rev"], operation["text"], None
         self._told()
 
     def _told(self) -> None:
         """The server holds this text as the draft."""
-        self.log.held[self.session] = _sha(self.saved)
+        self.log.held[self.session] = sha(self.saved)
         self._keep()
 
     def _keep(self) -> None:
@@ -328,7 +324,7 @@ class Writer(Person):
         began = time.monotonic()
         status, body = self._call(name, {"tab_id": self.tab, **operation})
         if status == OK or "your_text" in body:
-            about = (self.session, operation["op_id"], _sha(operation["text"]))
+            about = (self.session, operation["op_id"], sha(operation["text"]))
             rev = body.get("rev") if status == OK else None
             self.log.saves.append(Save(*about, rev, body["active_ms"], began, time.monotonic()))
         else:
@@ -411,7 +407,3 @@ def answer_in(form: str) -> str:
     fields = parse_qs(form)
     words = [*fields.get("coverage", []), ",".join(fields.get("line", [])), *fields.get("grounded", [])]
     return " ".join([*words, *fields.get("keyness", [])]).strip()
-
-
-def _sha(text: str) -> str:
-    return sha256(text.encode()).hexdigest()

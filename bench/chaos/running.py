@@ -22,11 +22,11 @@ from pydantic import TypeAdapter
 
 from bench.chaos.checking import Log, Stored, problems
 from bench.chaos.people import Labeller, Person, Reviewer, Writer
-from bench.site import Member, Site, answers, fake_model, free_port
+from bench.site import WEB, Member, Site, fake_model, free_port
 
 QUIET_S, DELIVER_S = 2.0, 150.0
 """Work before the first and after the last fault; in which everything that was kept has to arrive afterwards."""
-MODEL_DELAY_S, READY_S, TRY_EVERY_S = 0.05, 180.0, 0.25
+MODEL_DELAY_S, READY_S = 0.05, 180.0
 GAP_S = (0.1, 0.7)
 """Between two faults."""
 FREEZE_S, DOWN_S, HOLD_S = (0.2, 2.0), (0.0, 1.5), (0.2, 1.5)
@@ -69,8 +69,7 @@ class Crew:
         shared = self.shared = broker | {"OPENAI_BASE_URLS": self.model, "LOG_LEVEL": "WARNING"}
         for name in ("web-1", "web-2"):
             port = free_port()
-            gunicorn = ["-m", "gunicorn", "-c", "python:summhay_site.gunicorn", "summhay_site.wsgi"]
-            self._add(name, [sys.executable, *gunicorn], shared | {"PORT": str(port), "HOST": "127.0.0.1"}, port)
+            self._add(name, WEB, shared | {"PORT": str(port), "HOST": "127.0.0.1"}, port)
         celery = [sys.executable, "-m", "celery", "-A", "summhay_site"]
         queues_of = {"worker": ",".join(QUEUES.values())} if self.has_one_worker else QUEUES
         for name, queues in queues_of.items():
@@ -86,21 +85,16 @@ class Crew:
         self.members[name] = Member(name, command, environment, folder / f"{name}.log", port)
 
     @property
-    def ports(self) -> list[int]:
-        """Where the web servers listen."""
-        return [member.port for name, member in self.members.items() if name.startswith("web")]
+    def web(self) -> list[Member]:
+        return [member for name, member in self.members.items() if name.startswith("web")]
 
     def start(self) -> None:
-        """Thaw and start whatever is not up, and wait for the web servers. RuntimeError if they never answer."""
+        """Thaw and start whatever is not up, and wait for the web servers; RuntimeError if one does not answer."""
         for member in self.members.values():
             member.thaw()
             member.start()
-        until = time.monotonic() + READY_S
-        while not all(answers(port) for port in self.ports):
-            if time.monotonic() > until:
-                words = "\n".join(member.last_words() for member in self.members.values())
-                raise RuntimeError(f"the site does not answer: {words}")
-            time.sleep(TRY_EVERY_S)
+        for member in self.web:
+            member.wait(within_s=READY_S)
 
     def stop(self) -> None:
         """End everything for good."""
@@ -279,8 +273,9 @@ def _work(
 ) -> tuple[list[Person], Counter[str]]:
     dice, over = random.Random(numbers.seed), threading.Event()  # noqa: S311 - no secret
     kinds: dict[str, type[Person]] = {"writers": Writer, "labellers": Labeller, "reviewers": Reviewer}
+    ports = [member.port for member in crew.web]
     people = [
-        kind(job, crew.ports, random.Random(dice.random()), over)  # noqa: S311 - no secret
+        kind(job, ports, random.Random(dice.random()), over)  # noqa: S311 - no secret
         for name, kind in kinds.items()
         for job in jobs[name]
     ]

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import random
 from datetime import datetime, timedelta
-from hashlib import sha256
 from typing import Any
 
 from django.utils import timezone
 
 from annotation.models import (
     ActivePeriod,
-    Assignment,
     CoverageLabel,
     DraftRevision,
     PointAdjudication,
@@ -19,24 +17,24 @@ from annotation.models import (
     Session,
     Snapshot,
     Study,
-    WritingPlan,
 )
-from bench.chaos.checking import Period, Revision, Stored, StoredAct, StoredSession
+from bench.chaos.checking import Period, Revision, Stored, StoredAct, StoredSession, sha
 from bench.world import (
     FORM,
     KEY,
     N_TASKS,
-    WORDS,
     accounts,
     headers,
-    import_made_up,
+    import_haystack,
     linkers,
-    open_study,
+    made_up,
     people,
+    questions,
     verifiers,
+    writing,
 )
 from benchmarks.engine import judging, versions
-from benchmarks.models import KeyPoint, Question, QuestionDocument, Subtopic, Summary, Verdict
+from benchmarks.models import KeyPoint, Subtopic, Summary, Verdict
 from benchmarks.tasks import resume_runs
 
 HAYSTACKS, TEXTS, JUDGES = {KEY: 7, "another": 8}, 8, 3
@@ -47,52 +45,34 @@ LIMIT_MS, MARK_MS = 60_000, 10_000
 def set_up(n_writers: int, n_labellers: int, n_reviewers: int, model: str) -> dict[str, Any]:
     """Corpora, people at work and runs of models; gives what each client has to know."""
     for key, number in HAYSTACKS.items():
-        import_made_up(key, number, TEXTS)
-    _points()
+        import_haystack(made_up(key, number, TEXTS))
+    questions("chaos", N_TASKS // 10, random.Random(7), timezone.now())  # noqa: S311 - no secret
     for at in range(JUDGES):  # several over all summaries, so that workers meet on them
-        config, now = {"base_url": model, "model": f"unruly-{at}", "prompt": "Say."}, timezone.now()
-        judge = versions.ensure_judge(name=f"unruly {at}", kind="openai", config=config, now=now)
-        options = judging.ModelOptions(concurrency=4)
-        judging.request_run(judge=judge, subjects=Summary.objects.all(), reason="chaos", now=now, options=options)
+        run_judge(f"unruly-{at}", model, Summary.objects.all(), 4)
     labellers = [*verifiers(n_labellers), *linkers(n_labellers)]
     jobs = {"writers": _writers(n_writers), "labellers": labellers, "reviewers": _reviewers(n_reviewers)}
     resume_runs.delay()  # workers begin with the runs at once; beat would tell them within a minute
     return jobs
 
 
-def _points() -> None:
-    dice, now = random.Random(7), timezone.now()  # noqa: S311 - no secret
-
-    def words(count: int) -> str:
-        return " ".join(dice.choices(WORDS, k=count)).capitalize() + "."
-
-    for at in range(4):
-        about = {"text": words(12), "n_words": 60, "created_at": now}
-        row = Question.objects.create(dataset="chaos", key=f"q{at}", **about)
-        report = {"title": "Report", "text": words(60), "n_words": 60}
-        QuestionDocument.objects.create(question=row, number=1, key="d1", **report)
-        for number in range(1, N_TASKS // 4 + 1):
-            KeyPoint.objects.create(question=row, number=number, key=f"p{number}", text=words(12))
+def run_judge(name: str, address: str, subjects: Any, concurrency: int) -> None:
+    """Ask the model at this address about these summaries."""
+    config, now = {"base_url": address, "model": name, "prompt": "Say."}, timezone.now()
+    judge = versions.ensure_judge(name=name, kind="openai", config=config, now=now)
+    options = judging.ModelOptions(concurrency=concurrency)
+    judging.request_run(judge=judge, subjects=subjects, reason="load", now=now, options=options)
 
 
 def _writers(count: int) -> list[dict[str, Any]]:
     """People with a task on every subtopic; a session lasts a minute, and has a mark every ten seconds."""
-    team, now = people("writer", count), timezone.now()
-    study = open_study(Study.Kind.WRITING, team)
-    length = {"limit_ms": LIMIT_MS, "mark_every_ms": MARK_MS}
-    plan = WritingPlan.objects.create(study=study, setting="full", allow_second_on_haystack=True, **length)
     subtopics = list(Subtopic.objects.select_related("haystack").order_by("number", "haystack"))
-    plan.subtopics.set(subtopics)
-    size = {"n_words": 2_000, "n_insights_present": 7, "document_numbers": [1, 2, 3]}
-    rows = []
-    for person in team:
-        tasks = [
-            Assignment.objects.create(study=study, annotator=person, subtopic=row, created_at=now, **size)
-            for row in subtopics
-        ]
-        starts = [f"/work/tasks/{task.uid}/start/" for task in tasks]
-        rows.append({"name": person.label, "headers": headers(person, "application/json"), "starts": starts})
-    return rows
+    length = {"limit_ms": LIMIT_MS, "mark_every_ms": MARK_MS}
+    tasks = writing(people("writer", count), subtopics, [1, 2, 3], allow_second_on_haystack=True, **length)
+    return [
+        {"name": person.label, "headers": headers(person, "application/json"),
+         "starts": [f"/work/tasks/{task.uid}/start/" for task in theirs]}
+        for person, theirs in tasks.items()
+    ]  # fmt: skip
 
 
 def _reviewers(count: int) -> list[dict[str, Any]]:
@@ -130,7 +110,7 @@ def _session(row: Session) -> StoredSession:
         row.limit_ms,
         row.acc_ms,
         row.mark_every_ms,
-        sha256(row.draft_text.encode()).hexdigest(),
+        sha(row.draft_text),
         [Revision(*each) for each in revisions],
         [Period(_ms(each.started_at), _ms(each.ended_at), each.acc_before_ms) for each in periods],
         list(Snapshot.objects.filter(session=row).values_list("mark_ms", "revision__rev")),

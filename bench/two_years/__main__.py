@@ -12,23 +12,35 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+from django.contrib.auth import get_user_model
 from django.core.management import call_command
 from django.db import connection, transaction
+from django.db.models import Max
+from django.urls import reverse
 from django.utils import timezone
 
+from annotation.kinds import kind_named
 from annotation.models import Study
 from bench import cases
 from bench.chaos.running import Crew
+from bench.chaos.scene import run_judge
 from bench.site import ROOT, Site, ending_in_order, fake_model
 from bench.two_years.load import Load
 from bench.walk import N_WORST, in_words, is_notable, summed_up, walk
-from benchmarks.models import Result
+from bench.world import logged_in, topic
+from benchmarks.io import jobs
+from benchmarks.io.tasks import run_import
+from benchmarks.models import ImportJob, Result, Summary, Verdict
 from benchmarks.results import stored
+from benchmarks.tasks import compute_results, resume_runs
 from summhay_site import gunicorn
 from summhay_site.celery import app
+from summhay_site.models import WorkerHeartbeat
 
 ROLES = ("", "admin0", "researcher0", "annotator0")
 MODEL_DELAY_S = 0.05
+N_JUDGED, N_IMPORTS, N_STUDIES, EVERY_S = 2_000, 10, 10, 0.5
+PAGES = ("annotation:leaderboard", "annotation:agreement", "annotation:content-positions", "annotation:latest")
 
 
 def fill(options: Namespace) -> dict[str, Any]:
@@ -90,19 +102,66 @@ def live(options: Namespace) -> dict[str, Any]:
     try:
         site.collect()
         with site.copy_of(source):
-            site.call("bench.world", "haystack", str(site.folder), 0)
+            site.call("bench.world", "haystack", 0)
             rush = cases.logins(site, cases.before_login(site))
             with fake_model(MODEL_DELAY_S) as address:
                 crew = Crew(site, address)
                 try:
                     crew.start()
-                    words = (str(site.folder), address, options.seconds)
-                    workers = site.call("bench.two_years.work", "busy", *words, **crew.shared)
+                    module, seconds = "bench.two_years.__main__", options.seconds
+                    workers = site.call(module, "busy", address, seconds, **crew.shared)
                 finally:
                     crew.stop()
     finally:
         site.close()
     return {"logins": rush, "workers": workers}
+
+
+def busy(model: str, seconds: int) -> dict[str, Any]:
+    """Ask for more than can be done in so many seconds, and listen how long workers are silent."""
+    began = timezone.now()
+    run_judge("load", model, Summary.objects.order_by("pk")[:N_JUDGED], 8)
+    resume_runs.delay()
+    _imports()
+    _figures()
+    silent: dict[str, float] = {}
+    until = time.monotonic() + seconds
+    while time.monotonic() < until:
+        now = timezone.now()
+        for name, at in WorkerHeartbeat.objects.filter(at__gte=began).values_list("name", "at"):
+            silent[name] = max(silent.get(name, 0.0), (now - at).total_seconds())
+        time.sleep(EVERY_S)
+    results = Result.objects.filter(computed_at__gte=began)
+    return {
+        "silent_s": silent,
+        "verdicts": Verdict.objects.filter(created_at__gte=began).count(),
+        "results": results.count(),
+        "imports": ImportJob.objects.filter(created_at__gte=began, state=ImportJob.State.DONE).count(),
+        "slowest_result_s": max((row.took.total_seconds() for row in results), default=0),
+        "figure_worker_mib": results.aggregate(most=Max("memory"))["most"] or 0,
+    }
+
+
+def _imports() -> None:
+    """Files that are checked and then imported, each by two steps of a worker."""
+    actor = get_user_model().objects.get(username="researcher0")
+    for at in range(N_IMPORTS):
+        content = json.dumps(topic(f"import{at}")).encode()
+        about: dict[str, Any] = {"format_name": "summhay", "options": {"judge": "published"}, "actor": actor}
+        job = jobs.receive(chunks=[content], file_name=f"{at}.json", now=timezone.now(), **about)
+        ImportJob.objects.filter(pk=job.pk).update(state=ImportJob.State.QUEUED)
+        run_import.delay(str(job.uid))
+
+
+def _figures() -> None:
+    """Pages of results whose figures are stale, now that there are other haystacks."""
+    Result.objects.all().delete()
+    client = logged_in(get_user_model().objects.get(username="admin0"))
+    studies = Study.objects.exclude(kind=Study.Kind.WRITING).order_by("pk")[:N_STUDIES]
+    pages = [reverse(kind_named(study.kind).results_page, args=[study.uid]) for study in studies]
+    for path in [*map(reverse, PAGES), *pages]:
+        client.get(path)
+    compute_results.delay()
 
 
 def pss_mib() -> float:

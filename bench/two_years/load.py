@@ -4,75 +4,77 @@ from __future__ import annotations
 
 import random
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from hashlib import sha256
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Model
+from django.db.models import QuerySet
 
+from annotation.kinds import kind_named
+from annotation.labelling.simulating import Chosen, Rates, simulate
 from annotation.models import (
     ActivePeriod,
     Annotator,
     Assignment,
     CopyCheck,
-    CoverageLabel,
     DraftRevision,
-    EntailmentLabel,
     Exposure,
     ExternalLabel,
     GrowthCheck,
-    Guideline,
-    LabelItem,
-    LabelTask,
-    LinkingPlan,
-    Membership,
-    PointLabel,
-    RatingLabel,
-    RatingPlan,
     Session,
     SessionEvent,
     SessionReport,
     Snapshot,
     Study,
-    ValidationPlan,
-    VerificationPlan,
     WritingPlan,
 )
 from annotation.writing import drafting, scoring, sessions
 from annotation.writing.drafting import Draft, Event, Message
-from bench.world import PASSWORD, WORDS, accounts, import_made_up, people
+from bench.chaos.checking import sha
+from bench.world import (
+    PASSWORD,
+    accounts,
+    import_haystack,
+    invented,
+    made_up,
+    open_study,
+    people,
+    questions,
+    store,
+)
 from benchmarks.engine import versions
-from benchmarks.judges.aspects import ASPECTS
 from benchmarks.models import (
     AuditEvent,
+    Haystack,
     Insight,
     JudgeRun,
     JudgeRunItem,
     KeyPoint,
     PointVerdict,
     Question,
-    QuestionDocument,
     Response,
-    Span,
     Subtopic,
     Summary,
     System,
     Verdict,
 )
 
-DAYS, BATCH = 730, 2_000
+DAYS = 730
 ACTIONS = ("session.exclude", "session.credit", "study.assign", "file.exported", "run.requested", "study.update")
 MEMBERS, EACH = 40, 4
 """People in a study of label work, and people an item."""
-LINKING, VERIFICATION, VALIDATION, RATING, EXTERNAL, WRITING = 16, 8, 6, 6, 4, 20
-"""Studies of each kind."""
+LABELLED = {"linking": (16, 312), "verification": (8, 125), "validation": (6, 1500), "rating": (6, 625)}
+"""How many studies, and on how many summaries, questions or verdicts each."""
+N_EXTERNAL = 4
+WRITING = 20
+"""Studies of writing."""
 SESSIONS, N_SAVES, N_EVENTS, N_TEMPLATES, WRITERS = 5_000, 200, 1_000, 6, 50
 OPEN = 300
 """The number of the study, an open one, whose sessions are written; all others are copies of these."""
 LENGTH_MS = 118 * 60_000
 EVENTS = ("search", "document", "blur", "focus")
+PARTS: tuple[Any, ...] = (ActivePeriod, SessionEvent, DraftRevision, Snapshot)
 
 
 def luck(*keys: int) -> int:
@@ -84,11 +86,6 @@ def luck(*keys: int) -> int:
 def among(number: int, *shares: tuple[str, int]) -> str:
     """The first of these values whose bound is above the number."""
     return next(value for value, bound in shares if number < bound)
-
-
-def store(model: type[Any], rows: Iterable[Any]) -> list[Any]:
-    made: list[Any] = model._default_manager.bulk_create(list(rows), batch_size=BATCH)
-    return made
 
 
 class Load:
@@ -106,23 +103,19 @@ class Load:
         """Some day of the two years."""
         return self.now - timedelta(days=self.dice.randint(2, DAYS), seconds=self.dice.randint(0, 40_000))
 
-    def sentence(self, n: int = 18) -> str:
-        """Invented words."""
-        return " ".join(self.dice.choices(WORDS, k=n)).capitalize() + "."
+    def of_study(self, number: int, members: int) -> tuple[list[Annotator], Any]:
+        """The people of a study, and its researcher."""
+        n = len(self.people)
+        team = [self.people[(number * 13 + at) % n] for at in range(min(members, n))]
+        return team, self.researchers[number % len(self.researchers)]
 
     def study(self, kind: str, number: int, members: int) -> Study:
         """A study with its researcher, guidelines and members; every third is open."""
-        by, made = self.researchers[number % len(self.researchers)], self.day()
+        team, by = self.of_study(number, members)
         state = Study.State.OPEN if number % 3 == 0 else Study.State.CLOSED
-        about = {"name": f"{kind.capitalize()} {number + 1}", "contact": "load@example.org", "seed": number}
-        row = Study.objects.create(kind=kind, state=state, created_at=made, created_by=by, **about)
+        about = {"name": f"{kind.capitalize()} {number + 1}", "state": state, "seed": number, "created_by": by}
+        row = open_study(kind, team, invented(self.dice, 200), created_at=self.day(), **about)
         row.researchers.add(by)
-        Guideline.objects.create(study=row, version=1, body=self.sentence(200), created_at=made)
-        n, start = len(self.people), number * 13
-        team = [self.people[(start + at) % n] for at in range(min(members, n))]
-        store(Membership, (
-            Membership(study=row, annotator=person, number=at, joined_at=made) for at, person in enumerate(team, 1)
-        ))  # fmt: skip
         return row
 
     # -- people and corpora
@@ -134,41 +127,23 @@ class Load:
         self.people: list[Annotator] = people("annotator", self.many(200, 6))
         Annotator.objects.update(created_at=self.begun)
         for at in range(self.many(5)):
-            import_made_up(f"load{at}", at)
+            import_haystack(made_up(f"load{at}", at))
         self.judge = versions.default_judge(now=self.now)
-        self._questions()
+        self._responses(*questions("load", self.many(1000), self.dice, self.begun))
         store(AuditEvent, (
             AuditEvent(at=self.day(), actor=self.dice.choice(self.researchers), action=ACTIONS[at % len(ACTIONS)],
                        object_type="study", object_name=f"Study {at % 60}", detail={"reason": "of the load"})
             for at in range(self.many(100_000))
         ))  # fmt: skip
 
-    def _questions(self) -> None:
-        """Questions with three documents, ten key points, ten responses and the judge's verdicts on them."""
-        made, numbers = {"created_at": self.begun}, range(self.many(1000))
-        questions = store(Question, (
-            Question(dataset="load", key=f"q{at}", text=self.sentence(), category=f"Category {at % 10}",
-                     domain=f"Domain {at % 4}", n_words=900, **made) for at in numbers
-        ))  # fmt: skip
-        documents = store(QuestionDocument, (
-            QuestionDocument(question=row, number=n, key=f"d{n}", title=f"Report {n}", n_words=300,
-                             text=self.sentence(300)) for row in questions for n in (1, 2, 3)
-        ))  # fmt: skip
-        first = {row.question_id: row for row in documents if row.number == 1}
-        points = store(KeyPoint, (
-            KeyPoint(question=row, number=n, key=f"p{n}", text=self.sentence(12), autods=self.dice.random())
-            for row in questions for n in range(1, 11)
-        ))  # fmt: skip
-        passages = ((row, first[row.question_id], row.number * 90) for row in points)
-        store(Span, (
-            Span(key_point=row, number=1, document=document, quote=document.text[start : start + 60], start=start,
-                 end=start + 60, match_ratio=1, is_exact=True) for row, document, start in passages
-        ))  # fmt: skip
+    def _responses(self, rows: Sequence[Question], points: Sequence[KeyPoint]) -> None:
+        """Ten responses to each question, and the judge's verdicts on them."""
+        made = {"created_at": self.begun}
         systems = [System.objects.create(key=f"load-answers-{n}", summarizer=f"answers-{n}") for n in range(10)]
         responses = store(Response, (
-            Response(question=row, system=system, text=self.sentence(200), n_words=200,
+            Response(question=row, system=system, text=invented(self.dice, 200), n_words=200,
                      text_sha256=f"{row.pk:032x}{system.pk:032x}", **made)
-            for row in questions for system in systems
+            for row in rows for system in systems
         ))  # fmt: skip
         run = JudgeRun.objects.create(
             judge=self.judge, task="recall", state="done", finished_at=self.begun, **made
@@ -184,105 +159,39 @@ class Load:
     # -- label work
 
     def labels(self) -> None:
-        """Some 250,000 labels of all kinds."""
-        systems = Summary.objects.exclude(origin="session")
-        texts = list(systems.order_by("subtopic", "system").values_list("pk", "subtopic"))
-        points = list(KeyPoint.objects.order_by("question", "number").values_list("pk", "question"))
-        answers = list(Response.objects.order_by("question", "system").values_list("pk", "question"))
-        insights = _grouped(Insight.objects.values_list("subtopic", "pk"))
-        subtopics, by_question = dict(texts), _grouped((question, pk) for pk, question in points)
-
-        def linked(of: _Said, item: LabelItem) -> Iterator[dict[str, Any]]:
-            for pk in insights[subtopics[item.summary_id or 0]]:
-                said = of(item.summary_id, pk)
-                coverage = among(said, ("none", 50), ("partial", 70), ("full", 100))
-                covered = {"coverage": coverage, "lines": [1] if said >= 50 else [], "is_linked": said >= 50}
-                yield {"summary_id": item.summary_id, "insight_id": pk, "op_id": f"op-{pk}", **covered}
-
-        def verified(of: _Said, item: LabelItem) -> Iterator[dict[str, Any]]:
-            said = of(item.key_point_id, 7)
-            keyness = among(said, ("agree", 55), ("neutral", 70), ("disagree", 85), ("", 100))
-            yield {"key_point_id": item.key_point_id, "grounded": "yes" if keyness else "no", "keyness": keyness}
-
-        def validated(of: _Said, item: LabelItem) -> Iterator[dict[str, Any]]:
-            answer = among(of(item.key_point_id, item.response_id), ("yes", 45), ("no", 90), ("neutral", 100))
-            yield {"key_point_id": item.key_point_id, "response_id": item.response_id, "answer": answer}
-
-        def rated(of: _Said, item: LabelItem) -> Iterator[dict[str, Any]]:
-            marks = {aspect: 1 + of(item.summary_id, at) * 5 // 100 for at, aspect in enumerate(ASPECTS)}
-            yield {"summary_id": item.summary_id, "ratings": marks}
-
-        for number in range(LINKING):
-            study = self.study("linking", number, MEMBERS)
-            LinkingPlan.objects.create(study=study, people_per_item=EACH)
-            self._answered(study, CoverageLabel, linked, self._some(texts, 312), n_questions=7)
-        for number in range(VERIFICATION):
-            study = self.study("verification", number, MEMBERS)
-            VerificationPlan.objects.create(study=study, people_per_question=EACH)
-            self._answered(study, PointLabel, verified, [
-                {"key_point_id": pk, "highlight_of_id": pk, "question_id": of, "block": f"question-{of}"}
-                for pk, of in self._run_of(points, 1250, number)
-            ])  # fmt: skip
-        for number in range(VALIDATION):
-            study = self.study("validation", number, MEMBERS)
-            ValidationPlan.objects.create(study=study, judge=self.judge, people_per_item=EACH)
-            self._answered(study, EntailmentLabel, validated, [
-                {"response_id": pk, "key_point_id": point, "block": f"response-{pk}"}
-                for pk, of in self._run_of(answers, 150, number) for point in by_question[of]
-            ])  # fmt: skip
-        for number in range(RATING):
-            study = self.study("rating", number, MEMBERS)
-            RatingPlan.objects.create(study=study, people_per_item=EACH)
-            self._answered(study, RatingLabel, rated, self._some(texts, 625))
-        for number in range(EXTERNAL):
+        """Some 250,000 labels of all kinds, of people whom the app simulates; every third study is open."""
+        about: dict[str, Any] = {"haystacks": list(Haystack.objects.all()), "dataset": "load", "judge": self.judge}
+        for name, (n_studies, n_items) in LABELLED.items():
+            of_kind: Any = kind_named(name)
+            for number in range(n_studies):
+                team, by = self.of_study(number, MEMBERS)
+                study = simulate(
+                    kind=of_kind.answers, simulated=of_kind.simulated, name=f"{name.capitalize()} {number + 1}",
+                    chosen=Chosen(**about, n_items=self.many(n_items), people_per_item=EACH),
+                    people={f"{name} {number} {each.pk}": Rates(each.pk * 37 % 25 / 100, 0.1) for each in team},
+                    researchers=[by], seed=number, now=self.day(),
+                ).study  # fmt: skip
+                labels = of_kind.answers.model.objects.filter(study=study)
+                for member, person in zip(study.memberships.all(), team, strict=True):
+                    labels.filter(annotator=member.annotator_id).update(annotator=person)
+                    study.label_tasks.filter(annotator=member.annotator_id).update(annotator=person)
+                    member.annotator = person
+                    member.save()
+                if number % 3 == 0:
+                    self._open(study, labels, team)
+        Annotator.objects.filter(user=None).delete()
+        for number in range(N_EXTERNAL):
             self._external(self.study("external", number, 4))
 
-    def _some(self, texts: Sequence[tuple[int, int]], number: int) -> list[dict[str, Any]]:
-        drawn = self.dice.sample(texts, min(self.many(number), len(texts)))
-        return [{"summary_id": pk, "block": f"subtopic-{of}"} for of, pk in sorted((of, pk) for pk, of in drawn)]
-
-    def _run_of(self, rows: Sequence[tuple[int, int]], number: int, at: int) -> Sequence[tuple[int, int]]:
-        wanted = self.many(number)
-        start = at * wanted % max(len(rows) - wanted, 1)
-        return rows[start : start + wanted]
-
-    def _answered(
-        self, study: Study, model: type[Any], answers: _Answers, subjects: Sequence[Any], n_questions: int = 1
-    ) -> None:
-        """Items for four people each, and what they answer: mostly the same, each with faults of their own.
-
-        In open studies the last tenth of everybody's tasks waits.
-        """
-        base: dict[str, Any] = {"study": study, "n_questions": n_questions}
-        made = study.created_at
-        items = store(LabelItem, (LabelItem(**base, added_at=made, **subject) for subject in subjects))
-        team = [member.annotator_id for member in study.memberships.all()]
-        step = 7 if len(team) > EACH * 7 else 1
-        dealt: dict[int, list[LabelItem]] = {person: [] for person in team}
-        for at, item in enumerate(items):
-            for n in range(min(EACH, len(team))):
-                dealt[team[(at + n * step) % len(team)]].append(item)
-
-        def tasks() -> Iterator[LabelTask]:
-            for person, theirs in dealt.items():
-                for position, item in enumerate(theirs, 1):
-                    row = LabelTask(**base, annotator_id=person, item=item, position=position, created_at=made)
-                    if study.state == Study.State.CLOSED or position <= len(theirs) * 0.9:
-                        row.state, row.n_answered, row.active_ms = LabelTask.State.DONE, n_questions, 60_000
-                        row.begun_at = row.last_seen_at = row.done_at = made + timedelta(minutes=3 * position)
-                        row.revision = n_questions
-                    yield row
-
-        def said(person: int) -> _Said:
-            """A number below 100 of an item, or where this person errs another of their own."""
-            return lambda *keys: luck(*((person, *keys) if luck(*keys, person) < person * 37 % 25 else keys))
-
-        done = [task for task in store(LabelTask, tasks()) if task.state == LabelTask.State.DONE]
-        store(model, (
-            model(**{"study": study, "annotator_id": task.annotator_id, "task": task, "made_at": task.done_at,
-                     "is_complete": True, "op_id": "op", **answer})
-            for task in done for answer in answers(said(task.annotator_id), task.item)
-        ))  # fmt: skip
+    def _open(self, study: Study, labels: QuerySet[Any], team: Sequence[Annotator]) -> None:
+        """Let the last tenth of everybody's tasks wait."""
+        for person in team:
+            tasks = study.label_tasks.filter(annotator=person)
+            n_done = tasks.count() * 9 // 10
+            waiting = tasks.filter(position__gt=n_done)
+            labels.filter(task__in=waiting).delete()
+            waiting.update(state="todo", n_answered=0, active_ms=0, begun_at=None, last_seen_at=None, done_at=None)
+        Study.objects.filter(pk=study.pk).update(state=Study.State.OPEN)
 
     def _external(self, study: Study) -> None:
         study.categories = ["no", "partly", "yes"]
@@ -305,9 +214,11 @@ class Load:
             Snapshot.objects.bulk_update(self._with_summaries(kept, row.assignment.subtopic), ["summary"])
         n_done = self.many(SESSIONS) // WRITING
         tasks = [task for number in range(WRITING) for task in self._assignments(number, n_done, WRITERS)]
-        rows = [_Rows(row) for row in templates]
+        parts = [
+            {model: list(model.objects.filter(session=row).order_by("pk")) for model in PARTS} for row in templates
+        ]
         for at, task in enumerate(tasks):
-            self._copy(rows[at % len(rows)], task, at)
+            self._copy(templates[at % N_TEMPLATES], parts[at % N_TEMPLATES], task, at)
         Assignment.objects.filter(pk__in=[task.pk for task in tasks]).update(state=Assignment.State.DONE)
         Exposure.objects.bulk_create((
             Exposure(user_id=task.annotator.user_id or 0, haystack_id=task.subtopic.haystack_id, reason="writing",
@@ -350,7 +261,7 @@ class Load:
         for rev in range(N_SAVES):
             if rev % 12 == 0:
                 lines.append("- ")
-            lines[-1] += " ".join(self.sentence(2).split()[:2]).lower() + " "
+            lines[-1] += " ".join(invented(self.dice, 2).split()[:2]).lower() + " "
             text = "\n".join(line.strip() + f" [{at % 9 + 1}, {at % 7 + 20}]" for at, line in enumerate(lines[1:]))
             at = begun + timedelta(milliseconds=(rev + 1) * LENGTH_MS // (N_SAVES + 1))
             events = tuple(
@@ -363,39 +274,33 @@ class Load:
         sessions.submit(session=row, message=Message("tab"), now=begun + timedelta(milliseconds=LENGTH_MS))
         return Session.objects.get(pk=row.pk)
 
-    def _copy(self, template: _Rows, task: Assignment, at: int) -> None:
+    def _copy(self, template: Session, parts: dict[Any, list[Any]], task: Assignment, at: int) -> None:
         """The session of this task: every row of the template some days later, with a line of its own."""
-        days, tail = (
-            self.dice.randint(0, DAYS - 2),
-            f"\n- So say reports of reader {at} [{at % 99 + 1}, {at % 37 + 2}]",
-        )
-        session = template.session(
-            days, uid=UUID(int=self.dice.getrandbits(128)), assignment_id=task.pk, annotator_id=task.annotator_id,
-            guideline_id=None, document_numbers=task.document_numbers,
-            draft_text=template.row.draft_text + tail,
+        days = self.dice.randint(0, DAYS - 2)
+        tail = f"\n- So say reports of reader {at} [{at % 99 + 1}, {at % 37 + 2}]"
+        session = later(
+            template, days, uid=UUID(int=self.dice.getrandbits(128)), assignment_id=task.pk,
+            annotator_id=task.annotator_id, guideline_id=None, document_numbers=task.document_numbers,
+            draft_text=template.draft_text + tail,
         )  # fmt: skip
         session.save(force_insert=True)
-
-        def copies(model: type[Any]) -> list[Any]:
-            return [_later(values, model, days, session_id=session.pk) for values in template.rows[model]]
-
-        store(ActivePeriod, copies(ActivePeriod))
-        store(SessionEvent, copies(SessionEvent))
-        revisions, snapshots = copies(DraftRevision), copies(Snapshot)
-        for row in revisions:
+        copies = {model: [later(row, days, session_id=session.pk) for row in parts[model]] for model in PARTS}
+        for row in (*copies[DraftRevision], *copies[Snapshot]):
             row.text += tail
-            row.sha256 = _sha(row.text)
-        new = dict(zip(template.revisions, store(DraftRevision, revisions), strict=True))
-        for row in snapshots:
-            row.text += tail
+        for row in copies[DraftRevision]:
+            row.sha256 = sha(row.text)
+        new = dict(zip((row.pk for row in parts[DraftRevision]), copies[DraftRevision], strict=True))
+        for model in PARTS[:-1]:
+            store(model, copies[model])
+        for row in copies[Snapshot]:
             row.revision = new[row.revision_id]
-        store(Snapshot, self._with_summaries(snapshots, task.subtopic))
+        store(Snapshot, self._with_summaries(copies[Snapshot], task.subtopic))
 
     def _with_summaries(self, snapshots: list[Snapshot], subtopic: Subtopic) -> list[Snapshot]:
         system = scoring.people_system()
         about = {"subtopic": subtopic, "haystack_id": subtopic.haystack_id, "system": system, "origin": "session"}
         summaries = store(Summary, (
-            Summary(text=row.text, text_sha256=_sha(row.text), created_at=self.now, **about) for row in snapshots
+            Summary(text=row.text, text_sha256=sha(row.text), created_at=self.now, **about) for row in snapshots
         ))  # fmt: skip
         for row, summary in zip(snapshots, summaries, strict=True):
             row.summary = summary
@@ -419,30 +324,13 @@ class Load:
             ))  # fmt: skip
 
 
-class _Rows:
-    """A session that was written, and the values of all rows that belong to it."""
-
-    def __init__(self, row: Session) -> None:
-        self.row, self.values = row, _values(row)
-        models: tuple[type[Any], ...] = (ActivePeriod, SessionEvent, DraftRevision, Snapshot)
-        kept = {model: list(model.objects.filter(session=row).order_by("pk")) for model in models}
-        self.revisions = [each.pk for each in kept[DraftRevision]]
-        self.rows = {model: [_values(each) for each in rows] for model, rows in kept.items()}
-
-    def session(self, days: int, **changed: Any) -> Session:
-        session: Session = _later(self.values, Session, days, **changed)
-        return session
-
-
-def _values(row: Model) -> dict[str, Any]:
-    names = [field.attname for field in row._meta.concrete_fields if not field.primary_key]
-    return {name: getattr(row, name) for name in names}
-
-
-def _later(values: dict[str, Any], model: type[Any], days: int, **changed: Any) -> Any:
-    later = timedelta(days=days)
-    moments = {name: value + later for name, value in values.items() if isinstance(value, datetime)}
-    return model(**{**values, **moments, **changed})
+def later(row: Any, days: int, **changed: Any) -> Any:
+    """A copy of a row that is not stored yet, with all its times so many days later."""
+    values = {
+        field.attname: getattr(row, field.attname) for field in row._meta.concrete_fields if not field.primary_key
+    }
+    moments = {name: value + timedelta(days=days) for name, value in values.items() if isinstance(value, datetime)}
+    return type(row)(**{**values, **moments, **changed})
 
 
 def _grouped(pairs: Iterable[tuple[int, Any]]) -> dict[int, list[Any]]:
@@ -450,11 +338,3 @@ def _grouped(pairs: Iterable[tuple[int, Any]]) -> dict[int, list[Any]]:
     for key, value in pairs:
         groups[key].append(value)
     return groups
-
-
-def _sha(text: str) -> str:
-    return sha256(text.encode()).hexdigest()
-
-
-_Said = Callable[..., int]
-_Answers = Callable[[_Said, LabelItem], Iterable[dict[str, Any]]]
