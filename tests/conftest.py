@@ -13,7 +13,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from datetime import UTC, datetime
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,7 @@ from annotation.models import Annotator
 from benchmarks.summarizers import documents
 from summhay_site.serving.stack import with_room
 from tests import schema
+from tests.makers import NOW
 from tests.tiers import second_tier
 
 # Seconds say nothing on a machine that does other work beside the suite; what is slow is measured by the bench.
@@ -44,7 +45,6 @@ for profile, n_examples in (("gate", 25), ("nightly", 500)):
 hypothesis_settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "gate"))
 
 ROOT = Path(__file__).resolve().parents[1]
-NOW = datetime(2026, 3, 2, 9, 0, tzinfo=UTC)
 ITS_MODELS = re.compile(r"^from extensions\.(\w+)\.models import", re.MULTILINE)
 EXTENSIONS = {path.parent.name for path in ROOT.glob("extensions/*/apps.py")}
 IN_WORKER = "PYTEST_XDIST_WORKER" in os.environ

@@ -46,7 +46,6 @@ SOURCES = (
     "annotation/people/held.py",
     "benchmarks/models/personal.py",
     "benchmarks/personal.py",
-    "summhay_site/privacy.py",
     # an annotator's own pages
     "templates/annotation/_completion*.html",
     "templates/annotation/_contact.html",
@@ -74,7 +73,6 @@ SOURCES = (
     "templates/annotation/session*.html",
     "annotation/writing/page_context.py",
     "annotation/writing/pages.py",
-    "annotation/writing/views.py",
     "annotation/writing/views.py",
     # label work
     "templates/annotation/_browser_texts.html",

@@ -1,7 +1,9 @@
-"""Commands, run as from a shell."""
+"""Commands, run as from a shell, and waiting for what others do."""
 
 import io
 import json
+import time
+from collections.abc import Callable
 from typing import Any
 
 from django.core.management import call_command
@@ -27,3 +29,11 @@ def told_by(*args) -> tuple[int, Any]:
     except SystemExit as left:
         return int(str(left.code)), json.loads(out.getvalue())
     return 0, json.loads(out.getvalue())
+
+
+def wait_for(is_so: Callable[[], object], *, seconds: float = 120) -> None:
+    """Look again and again until it is so; fails if that takes longer."""
+    until = time.monotonic() + seconds
+    while not is_so():
+        assert time.monotonic() < until, f"not within {seconds} s"
+        time.sleep(0.1)

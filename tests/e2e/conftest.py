@@ -8,29 +8,25 @@ import os
 import re
 import secrets
 import shutil
-import signal
-import socket
 import sqlite3
-import subprocess
-import sys
 import time
-import urllib.request
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Error, Page, expect, sync_playwright
 
+from bench.site import WEB, Member, free_port
 from tests.conftest import made_once
+from tests.e2e import walking
 from tests.e2e.by_day import BY_DAY
 from tests.e2e.playing import LOGINS
 from tests.e2e.scene import PASSWORD
 from tests.verbs import Run, one_process
 
-ROOT = Path(__file__).resolve().parents[2]
 SECONDS = 15
 START_SECONDS = 240
 """A server loads the whole program first; on a busy machine that alone may take half a minute."""
@@ -62,11 +58,8 @@ class Site:
     def __init__(self, folder: Path) -> None:
         """A site whose data is in `folder`."""
         self.folder = folder
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         self.url = f"http://localhost:{self.port}"
-        self.process: subprocess.Popen[bytes] | None = None
         self.env = os.environ | {
             "DJANGO_SETTINGS_MODULE": "tests.e2e.settings",
             "DATA_DIR": str(folder),
@@ -75,6 +68,7 @@ class Site:
             "PORT": str(self.port),
             "HOST": "127.0.0.1",
         }
+        self.server = Member("web", WEB, self.env, folder / "web.log", self.port)
         self.scenes: dict[str, Any] = {}
         self._open = contextlib.ExitStack()
         self._beside = ThreadPoolExecutor(1)
@@ -119,25 +113,12 @@ class Site:
 
     def start(self) -> None:
         """Start the server and wait until it answers."""
-        args = [sys.executable, "-m", "gunicorn", "-c", "summhay_site/gunicorn.py", "summhay_site.wsgi"]
-        with (self.folder / "web.log").open("ab") as log:
-            self.process = subprocess.Popen(
-                args, cwd=ROOT, env=self.env, stdout=log, stderr=log, start_new_session=True
-            )
-        end = time.monotonic() + START_SECONDS
-        while time.monotonic() < end:
-            with contextlib.suppress(OSError), urllib.request.urlopen(f"{self.url}/health/", timeout=2):  # noqa: S310
-                return
-            time.sleep(0.1)
-        self.kill()
-        raise AssertionError(f"The server did not start: {(self.folder / 'web.log').read_text()[-2000:]}")
+        self.server.start()
+        self.server.wait("/health/", within_s=START_SECONDS)
 
     def kill(self) -> None:
         """kill -9 of the server and all its workers."""
-        if self.process is not None:
-            os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
-            self.process = None
+        self.server.kill()
 
     def end(self) -> None:
         """End the server and what ran beside it."""
@@ -326,13 +307,8 @@ def desk(context: BrowserContext, site: Site) -> Callable[[str], Page]:
     return sit
 
 
-def log_in(page: Page, name: str) -> None:
-    """Fill in the login form, where a story is about that; others `enter` by a log-in that was saved."""
-    page.goto("/login/")
-    page.locator("[name=username]").fill(name)
-    page.locator("[name=password]").fill(PASSWORD)
-    page.get_by_role("main").get_by_role("button").click()
-    page.wait_for_url(lambda url: "/login/" not in url)
+log_in = partial(walking.log_in, password=PASSWORD)
+"""Where a story is about the login form; others `enter` by a log-in that was saved."""
 
 
 def until(page: Page, is_so: Callable[[], bool]) -> None:

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import ROOT, Site, copied, opened
+from bench.site import ROOT
+from tests.e2e.conftest import Site, copied, opened
 
 pytestmark = pytest.mark.browser
 PASSWORD = "correct horse battery"

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from tests.e2e.conftest import ROOT, Site, at_item, opened, press, ready
+from bench.site import ROOT
+from tests.e2e.conftest import Site, at_item, opened, press, ready
 from tests.e2e.scene import PASSWORD
 
 pytestmark = pytest.mark.browser

@@ -14,10 +14,11 @@ from urllib.parse import urlsplit
 import pytest
 from playwright.sync_api import Browser, Error, Page
 
+from bench.site import ROOT
 from benchmarks.web.downloads import FORMULA_STARTS
 from tests.audit.conftest import Audit, counted
 from tests.audit.hostile import CANARY, TEXTS
-from tests.e2e.conftest import ROOT, Site, copied
+from tests.e2e.conftest import Site, copied
 from tests.e2e.walking import CAST, begin_session, log_in, walk
 
 pytestmark = [pytest.mark.browser, pytest.mark.nightly]

@@ -5,9 +5,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import Site, copied, seated
+from tests.e2e.conftest import Site, copied
 from tests.e2e.test_session_looks import serious
 from tests.e2e.test_synthesis_story import WORKED_MS, run
 from tests.fake_openai import serving
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.browser
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory, bare: Path) -> Iterator[Site]:
+def site(tmp_path_factory: pytest.TempPathFactory, bare: Path) -> Iterator[Site]:
     """A site of its own, which may ask a model and a search server."""
     with serving(behaviour=QuestionScript(weak="barges")) as server, searching() as engine:
         made = copied(bare, tmp_path_factory)
@@ -27,39 +27,33 @@ def lab(tmp_path_factory: pytest.TempPathFactory, bare: Path) -> Iterator[Site]:
             yield made
 
 
-@pytest.fixture
-def page(browser: Browser, lab: Site) -> Iterator[Page]:
-    with seated(browser, lab, "ada") as made:
-        yield made
-
-
-def test_from_seed_questions_to_a_study_that_verifies_their_key_points(page: Page, lab: Site) -> None:
-    _begin(page)
-    run(page, lab, "Seeds")
-    _review(page, "seeds", _reject)
-    run(page, lab, "Questions")
-    _review(page, "questions", _reject)
-    expect(page.get_by_role("region", name="Cells")).to_contain_text("1 / 2")
-    page.get_by_role("button", name="Ask for the 1 missing").click()
-    working(page, lab)
-    expect(page.get_by_role("region", name="Cells")).not_to_contain_text("1 / 2")
-    page.get_by_role("button", name="Go on", exact=True).click()
+def test_from_seed_questions_to_a_study_that_verifies_their_key_points(ada: Page, site: Site) -> None:
+    _begin(ada)
+    run(ada, site, "Seeds")
+    _review(ada, "seeds", _reject)
+    run(ada, site, "Questions")
+    _review(ada, "questions", _reject)
+    expect(ada.get_by_role("region", name="Cells")).to_contain_text("1 / 2")
+    ada.get_by_role("button", name="Ask for the 1 missing").click()
+    working(ada, site)
+    expect(ada.get_by_role("region", name="Cells")).not_to_contain_text("1 / 2")
+    ada.get_by_role("button", name="Go on", exact=True).click()
     for name in ("Subquestions", "Collecting", "Extracting", "Aggregating", "Scoring"):
-        run(page, lab, name)
-        assert serious(page) == []
+        run(ada, site, name)
+        assert serious(ada) == []
         if name not in {"Extracting", "Aggregating"}:
-            _review(page, name.lower(), _accept)
-    page.get_by_role("button", name="Make the question set").click()
-    page.get_by_role("link", name="Have its key points verified").click()
-    expect(page.locator("#items-line")).to_contain_text("harbour")
-    page.get_by_role("textbox", name="Name").fill("Key points of the harbour")
-    page.get_by_role("button", name="Set up").first.click()
-    expect(page.get_by_role("heading", level=1)).to_contain_text("Key points of the harbour")
+            _review(ada, name.lower(), _accept)
+    ada.get_by_role("button", name="Make the question set").click()
+    ada.get_by_role("link", name="Have its key points verified").click()
+    expect(ada.locator("#items-line")).to_contain_text("harbour")
+    ada.get_by_role("textbox", name="Name").fill("Key points of the harbour")
+    ada.get_by_role("button", name="Set up").first.click()
+    expect(ada.get_by_role("heading", level=1)).to_contain_text("Key points of the harbour")
 
 
-def working(page: Page, lab: Site) -> None:
+def working(page: Page, site: Site) -> None:
     """Wait until somebody has worked on what was started."""
-    taken = lab.work()
+    taken = site.work()
     expect(page.locator("#steps[hx-get]")).to_have_count(0, timeout=WORKED_MS)
     taken.result()
     page.reload()

@@ -5,7 +5,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser
 
-from tests.e2e.conftest import ROOT, Site
+from bench.site import ROOT
+from tests.e2e.conftest import Site
 
 pytestmark = pytest.mark.browser
 

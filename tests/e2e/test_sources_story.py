@@ -46,7 +46,7 @@ def server() -> Iterator[FakeServer]:
 
 
 @pytest.fixture(scope="module")
-def lab(server: FakeServer, tmp_path_factory: pytest.TempPathFactory, bare: Path) -> Iterator[Site]:
+def site(server: FakeServer, tmp_path_factory: pytest.TempPathFactory, bare: Path) -> Iterator[Site]:
     made = copied(bare, tmp_path_factory)
     made.env["OPENAI_BASE_URLS"] = server.address
     with made.served("scene_sources.prepare"):
@@ -54,18 +54,12 @@ def lab(server: FakeServer, tmp_path_factory: pytest.TempPathFactory, bare: Path
 
 
 @pytest.fixture
-def ada(browser: Browser, lab: Site) -> Iterator[Page]:
-    with seated(browser, lab, "ada") as page:
+def ruth(browser: Browser, site: Site) -> Iterator[Page]:
+    with seated(browser, site, "ruth") as page:
         yield page
 
 
-@pytest.fixture
-def ruth(browser: Browser, lab: Site) -> Iterator[Page]:
-    with seated(browser, lab, "ruth") as page:
-        yield page
-
-
-def summarize(page: Page, lab: Site, name: str, method: str) -> None:
+def summarize(page: Page, site: Site, name: str, method: str) -> None:
     """Make a summarizer and let it write on all sources."""
     page.goto("/summarizers/new/")
     page.get_by_role("textbox", name="Name").fill(name)
@@ -79,12 +73,12 @@ def summarize(page: Page, lab: Site, name: str, method: str) -> None:
     form.get_by_role("button", name="Estimate calls and cost").click()
     expect(page.locator("#estimate")).to_contain_text(f"{N_SOURCES} to write of {N_SOURCES}")
     page.get_by_role("button", name="Start the run").click()
-    lab.work().result()
+    site.work().result()
     expect(page.locator("#status")).to_contain_text("done", timeout=30_000)
 
 
 def test_from_sources_to_scores_with_ratings_and_where_their_content_lies(
-    ada: Page, ruth: Page, lab: Site, server: FakeServer, tmp_path: Path
+    ada: Page, ruth: Page, site: Site, server: FakeServer, tmp_path: Path
 ) -> None:
     file = tmp_path / "harbours.jsonl"
     file.write_text("\n".join(json.dumps(source(number)) for number in range(N_SOURCES)))
@@ -95,8 +89,8 @@ def test_from_sources_to_scores_with_ratings_and_where_their_content_lies(
     ada.get_by_role("button", name="Import").click()
     expect(ada.get_by_role("link", name=f"Open “{DATASET}”")).to_be_visible(timeout=30_000)
 
-    summarize(ada, lab, "heron", "at-once")
-    summarize(ada, lab, "wren", "hierarchical")
+    summarize(ada, site, "heron", "at-once")
+    summarize(ada, site, "wren", "hierarchical")
     ada.goto("/leaderboard/sources/?measure=rouge1")
     table = ada.get_by_role("region", name="ROUGE-1")
     expect(table.get_by_role("row").filter(has_text="heron")).to_contain_text("at-once")
@@ -106,7 +100,7 @@ def test_from_sources_to_scores_with_ratings_and_where_their_content_lies(
     expect(apart).to_contain_text("heron")
     assert serious(ada) == []
 
-    n_tasks = lab.play("scene_sources.rate")["scene_sources.rate"]["n"]
+    n_tasks = site.play("scene_sources.rate")["scene_sources.rate"]["n"]
     assert n_tasks == 6
     open_work(ruth)
     for at in range(1, n_tasks + 1):
@@ -118,7 +112,7 @@ def test_from_sources_to_scores_with_ratings_and_where_their_content_lies(
         saved(ruth)
         press(ruth, "Enter")
     expect(ruth.get_by_role("heading", name="All done")).to_be_visible()
-    lab.manage("run_judge", "owl", "--task", "ratings", "--dataset", DATASET)
+    site.manage("run_judge", "owl", "--task", "ratings", "--dataset", DATASET)
     instruction = "Instruction:\nSummarize the document. Write one sentence."
     assert any(instruction in body["messages"][-1]["content"] for body in server.bodies)
 

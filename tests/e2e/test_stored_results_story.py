@@ -3,18 +3,16 @@
 Here a real worker computes them, as on a site; while it is stopped the page says so and stays quick.
 """
 
-import os
-import signal
-import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect
+from playwright.sync_api import Page, Route, expect
 
-from tests.e2e.conftest import ROOT, Site, copied, seated, until
+from bench.site import Member
+from tests.e2e.conftest import Site, copied, until
 from tests.e2e.test_session_looks import serious
 
 pytestmark = pytest.mark.browser
@@ -28,7 +26,7 @@ QUICK_S = 3.0
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Iterator[Site]:
+def site(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Iterator[Site]:
     """A site whose figures are computed by workers, with labels of two people on 30 items."""
     made = copied(prepared, tmp_path_factory)
     made.env |= {"STORY_HAS_WORKERS": "1"}
@@ -37,44 +35,18 @@ def lab(tmp_path_factory: pytest.TempPathFactory, prepared: Path) -> Iterator[Si
         yield made
 
 
-class Figures:
+@pytest.fixture
+def figures(site: Site) -> Iterator[Member]:
     """The worker of figures of a site, a process that can be stopped."""
-
-    def __init__(self, site: Site) -> None:
-        self.site = site
-        self.process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        words = "-m celery -A summhay_site worker -P solo -Q summhay-figures"
-        with (self.site.folder / "figures.log").open("ab") as log:
-            self.process = subprocess.Popen(
-                [sys.executable, *words.split()],
-                cwd=ROOT, env=self.site.env, stdout=log, stderr=log, start_new_session=True,
-            )  # fmt: skip
-
-    def stop(self) -> None:
-        if self.process is not None:
-            os.killpg(self.process.pid, signal.SIGKILL)
-            self.process.wait()
-            self.process = None
-
-
-@pytest.fixture
-def figures(lab: Site) -> Iterator[Figures]:
-    worker = Figures(lab)
+    words = "-m celery -A summhay_site worker -P solo -Q summhay-figures"
+    worker = Member("figures", [sys.executable, *words.split()], site.env, site.folder / "figures.log")
     yield worker
-    worker.stop()
-
-
-@pytest.fixture
-def ada(browser: Browser, lab: Site) -> Iterator[Page]:
-    with seated(browser, lab, "ada") as page:
-        yield page
+    worker.kill()
 
 
 @pytest.mark.parametrize("is_whole", [True, False], ids=["by a reload", "in place"])
-def test_figures_that_arrive_take_no_click_away(lab: Site, ada: Page, is_whole: bool) -> None:
-    address = f"/studies/{lab.scenes['scene_stored_results.prepare']['study']}/agreement/"
+def test_figures_that_arrive_take_no_click_away(site: Site, ada: Page, is_whole: bool) -> None:
+    address = f"/studies/{site.scenes['scene_stored_results.prepare']['study']}/agreement/"
     arrived = {"is": False}
     held: list[Route] = []
     states: list[str] = []
@@ -99,11 +71,11 @@ def test_figures_that_arrive_take_no_click_away(lab: Site, ada: Page, is_whole: 
     arrived["is"], n = True, len(states)
     until(ada, lambda: len(states) > n + 1)  # the answer was there twice while the page to come was not
     held[0].continue_()
-    expect(ada).to_have_url(f"{lab.url}/studies/")
+    expect(ada).to_have_url(f"{site.url}/studies/")
 
 
-def test_figures_are_marked_as_old_and_replaced_in_place(lab: Site, figures: Figures, ada: Page) -> None:
-    address = f"/studies/{lab.scenes['scene_stored_results.prepare']['study']}/agreement/"
+def test_figures_are_marked_as_old_and_replaced_in_place(site: Site, figures: Member, ada: Page) -> None:
+    address = f"/studies/{site.scenes['scene_stored_results.prepare']['study']}/agreement/"
     ada.goto(address)
     state = ada.locator("#figures .result-state").first
     expect(state).to_contain_text(WAITING)
@@ -114,19 +86,19 @@ def test_figures_are_marked_as_old_and_replaced_in_place(lab: Site, figures: Fig
     expect(value).to_have_text("100.0", timeout=60_000)
     expect(state).to_contain_text("Computed")
 
-    figures.stop()
-    lab.play("scene_stored_results.change")
+    figures.kill()
+    site.play("scene_stored_results.change")
     started = time.monotonic()
     ada.goto(address)
     assert time.monotonic() - started < QUICK_S
     expect(state).to_contain_text(OLD)
     expect(value).to_have_text("100.0")
-    lab.rows("UPDATE benchmarks_result SET asked_at = datetime(asked_at, '-1 minute') WHERE name = 'agreement'")
+    site.rows("UPDATE benchmarks_result SET asked_at = datetime(asked_at, '-1 minute') WHERE name = 'agreement'")
     expect(state).to_contain_text(UNATTENDED)
 
     ada.evaluate("window.isTheSame = true")
     figures.start()
-    lab.play("scene_stored_results.sweep")  # beat would
+    site.play("scene_stored_results.sweep")  # beat would
     expect(value).not_to_have_text("100.0", timeout=60_000)
     expect(state).to_contain_text("Computed")
     assert ada.evaluate("window.isTheSame")

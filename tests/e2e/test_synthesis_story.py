@@ -19,7 +19,7 @@ SMALL = {"Subtopics": 2, "Insights asked for in each": 4, "Documents": 8, "Words
 
 
 @pytest.fixture(scope="module")
-def lab(tmp_path_factory: pytest.TempPathFactory, bare: Path) -> Iterator[Site]:
+def site(tmp_path_factory: pytest.TempPathFactory, bare: Path) -> Iterator[Site]:
     """A site of its own, which may ask a server that leaks one insight for good."""
     with serving(behaviour=Script(leaks={2: 99})) as server:
         made = copied(bare, tmp_path_factory)
@@ -28,24 +28,18 @@ def lab(tmp_path_factory: pytest.TempPathFactory, bare: Path) -> Iterator[Site]:
             yield made
 
 
-@pytest.fixture
-def ada(browser: Browser, lab: Site) -> Iterator[Page]:
-    with seated(browser, lab, "ada") as page:
-        yield page
-
-
-def run(page: Page, lab: Site, name: str) -> None:
+def run(page: Page, site: Site, name: str) -> None:
     """Start the next step and wait until somebody has worked on it."""
     step = page.locator(".step.is-next")
     expect(step.get_by_role("heading")).to_contain_text(name)
     step.get_by_role("button", name="Start").click()
-    working = lab.work()
+    working = site.work()
     expect(page.locator("#steps[hx-get]")).to_have_count(0, timeout=WORKED_MS)
     working.result()
     page.reload()
 
 
-def test_from_a_topic_over_a_review_by_keys_into_the_corpus(ada: Page, lab: Site, browser: Browser) -> None:
+def test_from_a_topic_over_a_review_by_keys_into_the_corpus(ada: Page, site: Site, browser: Browser) -> None:
     ada.goto("/corpora/")
     ada.get_by_role("link", name="Make a haystack").click()
     ada.get_by_role("link", name="Begin with a topic").click()
@@ -58,7 +52,7 @@ def test_from_a_topic_over_a_review_by_keys_into_the_corpus(ada: Page, lab: Site
     assert serious(ada) == []
     ada.get_by_role("button", name="Begin").click()
     for name in ("Subtopics", "Insights", "Screening", "Documents", "Queries"):
-        run(ada, lab, name)
+        run(ada, site, name)
         assert serious(ada) == []
         if name == "Documents":
             ada.locator("a[href$='/documents/review/']").click()
@@ -69,13 +63,13 @@ def test_from_a_topic_over_a_review_by_keys_into_the_corpus(ada: Page, lab: Site
     ada.get_by_role("button", name="Take it into the corpus").click()
     expect(ada.get_by_role("heading", level=1)).to_have_text("A small town")
     expect(ada.get_by_role("region", name="Subtopics")).to_contain_text("Harbour works")
-    _linked(browser, lab)
+    _linked(browser, site)
 
 
-def _linked(browser: Browser, lab: Site) -> None:
+def _linked(browser: Browser, site: Site) -> None:
     """The baseline summarizes the newest haystack, and somebody links its first summary."""
-    study = lab.play("scene_synthesis.link")["scene_synthesis.link"]
-    with seated(browser, lab, "ben") as ben:
+    study = site.play("scene_synthesis.link")["scene_synthesis.link"]
+    with seated(browser, site, "ben") as ben:
         open_work(ben)
         at_item(ben, re.compile(r"1 / \d+"))
         press(ben, " ".join(["1 Enter"] * ben.locator(".question").count()))
@@ -84,12 +78,12 @@ def _linked(browser: Browser, lab: Site) -> None:
         SELECT count(*) FROM annotation_coveragelabel l JOIN annotation_study s ON s.id = l.study_id
         WHERE s.uid = ? AND l.is_current
     """
-    [[n]] = lab.rows(counted, study.replace("-", ""))
+    [[n]] = site.rows(counted, study.replace("-", ""))
     assert n >= 1
 
 
 def test_five_pasted_documents_become_insights_and_a_linked_summary(
-    ada: Page, lab: Site, browser: Browser
+    ada: Page, site: Site, browser: Browser
 ) -> None:
     ada.goto("/corpora/synthesis/documents/")
     ada.get_by_role("textbox", name="Topic").fill("A harbour")
@@ -99,7 +93,7 @@ def test_five_pasted_documents_become_insights_and_a_linked_summary(
     assert serious(ada) == []
     ada.get_by_role("button", name="Begin").click()
     for name in ("Points", "Grouping", "Sorting", "Holding"):
-        run(ada, lab, name)
+        run(ada, site, name)
         if name == "Grouping":
             ada.locator("a[href$='/grouping/review/']").click()
             expect(ada.get_by_role("article")).to_contain_text("Said in")
@@ -111,19 +105,19 @@ def test_five_pasted_documents_become_insights_and_a_linked_summary(
             ada.get_by_role("button", name="Go on", exact=True).click()
     ada.get_by_role("button", name="Take it into the corpus").click()
     expect(ada.get_by_role("heading", level=1)).to_have_text("A harbour")
-    _linked(browser, lab)
+    _linked(browser, site)
 
 
-def test_from_a_seed_over_parallel_forms_to_a_paired_result(ada: Page, lab: Site, browser: Browser) -> None:
+def test_from_a_seed_over_parallel_forms_to_a_paired_result(ada: Page, site: Site, browser: Browser) -> None:
     ada.goto("/corpora/from-templates/")
     _made_and_imported(ada)
     ada.get_by_role("link", name="open-air baths").first.click()
     ada.get_by_role("link", name="Make a parallel form").click()
     _made_and_imported(ada)
-    made = lab.play("scene_synthesis.write")["scene_synthesis.write"]
+    made = site.play("scene_synthesis.write")["scene_synthesis.write"]
     for name, tasks in made["tasks"].items():
-        _write_both(browser, lab, name, tasks)
-    lab.play("scene_synthesis.score")
+        _write_both(browser, site, name, tasks)
+    site.play("scene_synthesis.score")
     ada.goto(f"/studies/{made['study']}/results/")
     expect(ada.locator("[hx-get]", has_text="being computed")).to_have_count(0, timeout=WORKED_MS)
     main = ada.get_by_role("main")
@@ -140,9 +134,9 @@ def _made_and_imported(page: Page) -> None:
     expect(page.get_by_role("main")).to_contain_text("What was imported")
 
 
-def _write_both(browser: Browser, lab: Site, name: str, tasks: list[str]) -> None:
+def _write_both(browser: Browser, site: Site, name: str, tasks: list[str]) -> None:
     """One session on each form, as the person meets them: the second opens when the first is done."""
-    with seated(browser, lab, name) as page:
+    with seated(browser, site, name) as page:
         for task in tasks:
             page.goto(f"/work/tasks/{task}/start/")
             begin(page)

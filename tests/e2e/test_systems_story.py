@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Page, expect
 
-from tests.e2e.conftest import Site, copied, seated
+from tests.e2e.conftest import Site, copied
 from tests.e2e.test_session_looks import serious
 from tests.fake_openai import Answer, FakeServer, failing, judged, serving
 
@@ -36,7 +36,7 @@ def server() -> Iterator[FakeServer]:
 
 
 @pytest.fixture(scope="module")
-def lab(server: FakeServer, tmp_path_factory: pytest.TempPathFactory, bare: Path) -> Iterator[Site]:
+def site(server: FakeServer, tmp_path_factory: pytest.TempPathFactory, bare: Path) -> Iterator[Site]:
     """A site of its own, which may ask the server."""
     made = copied(bare, tmp_path_factory)
     made.env["OPENAI_BASE_URLS"] = server.address
@@ -44,15 +44,9 @@ def lab(server: FakeServer, tmp_path_factory: pytest.TempPathFactory, bare: Path
         yield made
 
 
-@pytest.fixture
-def ada(browser: Browser, lab: Site) -> Iterator[Page]:
-    with seated(browser, lab, "ada") as page:
-        yield page
-
-
-def made_by(lab: Site) -> dict[str, Any]:
+def made_by(site: Site) -> dict[str, Any]:
     """What its scene has made."""
-    return dict(lab.scenes["scene_systems.prepare"])
+    return dict(site.scenes["scene_systems.prepare"])
 
 
 def make_summarizer(page: Page, name: str) -> None:
@@ -66,49 +60,49 @@ def make_summarizer(page: Page, name: str) -> None:
 
 
 def test_commands_retrieve_summarize_and_judge_up_to_the_leaderboard(
-    ada: Page, lab: Site, server: FakeServer
+    ada: Page, site: Site, server: FakeServer
 ) -> None:
-    title, n = made_by(lab)["title"], made_by(lab)["n_subtopics"]
+    title, n = made_by(site)["title"], made_by(site)["n_subtopics"]
     make_summarizer(ada, "sparrow")
     assert server.n_asked == 0  # nothing is sent before a run
 
     server.behaviour = lambda number, body: MISBEHAVIOUR.get(number) if number < 4 else None
     of_server = ("--set", f"base_url={server.address}", "--set", "model=wren-1")
     retrieve = ("retrieve", "--haystack", title, "--retriever", "rerank", *of_server, "--json")
-    [scored] = json.loads(lab.manage(*retrieve))
+    [scored] = json.loads(site.manage(*retrieve))
     assert (scored["state"], scored["n_computed"], scored["n_requests"]) == ("done", n, n + 3)
 
     n_asked = server.n_asked
     server.behaviour = lambda number, body: MISBEHAVIOUR.get(number - n_asked) or Answer(judged(body), usage=None)
     of_sparrow = ("--system", "sparrow", "--retriever", scored["reference"], "--json")
     summarize = ("summarize", "--haystack", title, *of_sparrow)
-    report = json.loads(lab.manage(*summarize, "--concurrency", "1"))
+    report = json.loads(site.manage(*summarize, "--concurrency", "1"))
     assert (report["written"], report["failed"], report["not_as_asked"]) == (n, 0, 2)
     assert any("9999" in reason or "not shown" in reason for reason in report["reasons"]), report
     n_asked = server.n_asked
-    again = json.loads(lab.manage(*summarize))
+    again = json.loads(site.manage(*summarize))
     assert (again["written"], again["there_before"], server.n_asked) == (0, n, n_asked)
 
-    lab.manage("summarize", "--system", "extractive", "--retriever", "keywords", "--haystack", title)
-    lab.manage("run_judge", "lexical", "--haystack", title)
+    site.manage("summarize", "--system", "extractive", "--retriever", "keywords", "--haystack", title)
+    site.manage("run_judge", "lexical", "--haystack", title)
     ada.goto("/leaderboard/")
     board = ada.locator("#board")
     expect(board).to_contain_text("sparrow")
     expect(board).to_contain_text("extractive")
     assert serious(ada) == []
-    rows = json.loads(lab.manage("report", "leaderboard", "--judge", "lexical", "--json"))
+    rows = json.loads(site.manage("report", "leaderboard", "--judge", "lexical", "--json"))
     assert {"sparrow", "extractive"} <= {row["system"] for row in rows}
 
 
 def test_a_run_is_started_watched_paused_cancelled_and_finished_in_the_browser(
-    ada: Page, lab: Site, server: FakeServer
+    ada: Page, site: Site, server: FakeServer
 ) -> None:
-    n = made_by(lab)["n_subtopics"]
+    n = made_by(site)["n_subtopics"]
     server.behaviour, server.delay_s = None, 1.0
     first = server.n_asked
     make_summarizer(ada, "wagtail")
     asked = ada.locator("form.after").first
-    asked.get_by_label("Haystack", exact=True).select_option(label=made_by(lab)["title"])
+    asked.get_by_label("Haystack", exact=True).select_option(label=made_by(site)["title"])
     asked.get_by_label("Documents", exact=True).select_option("top")
     asked.get_by_text("Everything else:").click()
     asked.get_by_label("Requests at the same time").fill("1")
@@ -119,7 +113,7 @@ def test_a_run_is_started_watched_paused_cancelled_and_finished_in_the_browser(
     status = ada.locator("#status")
     expect(status).to_contain_text(f"0 of {n} summaries written")
 
-    at_work = lab.work()
+    at_work = site.work()
     expect(status).to_contain_text(re.compile(rf"[1-{n - 1}] of {n} summaries written"), timeout=WORKER_MS)
     ada.get_by_role("button", name="Pause").click()
     expect(status).to_contain_text("Paused by hand")
@@ -129,7 +123,7 @@ def test_a_run_is_started_watched_paused_cancelled_and_finished_in_the_browser(
 
     ada.get_by_role("button", name="Resume").click()
     expect(ada.get_by_role("button", name="Pause")).to_be_visible()
-    at_work = lab.work()
+    at_work = site.work()
     while server.n_asked == n_paused and not at_work.done():
         ada.wait_for_timeout(50)
     ada.get_by_role("button", name="Cancel").click()
@@ -140,7 +134,7 @@ def test_a_run_is_started_watched_paused_cancelled_and_finished_in_the_browser(
 
     server.delay_s = 0.0
     ada.get_by_role("button", name="Run missing items again").click()
-    lab.work().result()
+    site.work().result()
     expect(status).to_contain_text("done")
     assert server.n_asked == first + n  # nothing was asked twice
     ada.goto("/summarizers/")

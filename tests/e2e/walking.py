@@ -42,11 +42,11 @@ def kind_of(path: str) -> str:
     return " ".join([*words, match.url_name or "", *own]) if words else "home"
 
 
-def log_in(page: Page, username: str) -> None:
+def log_in(page: Page, username: str, password: str = PASSWORD) -> None:
     """Log in by the form."""
     page.goto("/login/")
     page.locator("[name=username]").fill(username)
-    page.locator("[name=password]").fill(PASSWORD)
+    page.locator("[name=password]").fill(password)
     page.locator("main form button").first.click()
     page.wait_for_url(lambda url: "/login/" not in url)
 

@@ -4,8 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
@@ -27,6 +25,7 @@ from bench.chaos.checking import (
     problems,
 )
 from bench.site import ROOT, Member, Site
+from tests.running import wait_for
 
 SHA = "a" * 64
 
@@ -184,13 +183,6 @@ def processes_with(word: str) -> list[int]:
             if word.encode() in path.read_bytes():
                 found.append(int(path.parent.name))
     return found
-
-
-def wait_for(is_so: Callable[[], bool]) -> None:
-    until = time.monotonic() + LONGEST_S
-    while not is_so():
-        assert time.monotonic() < until
-        time.sleep(0.05)
 
 
 linux = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="needs /proc")

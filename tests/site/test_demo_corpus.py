@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from benchmarks.io.reading.problems import Problems
-from benchmarks.io.schemas import summhay
+from benchmarks.io.schemas import long2rag, summhay
 from benchmarks.scoring.summhay import select_by_scores
 from summhay_site.demo.cast import read
 
@@ -21,16 +21,6 @@ MARKERS = json.loads((Path(__file__).parent / "demo_markers.json").read_text())
 """For each insight a regular expression for the figures and names that give it away."""
 N_DOCUMENTS = 46
 CITED = re.compile(r"\[([\d,;\-\s]+)\]")
-CATEGORIES = {
-    "factual",
-    "explanatory",
-    "comparative",
-    "subjective",
-    "methodological",
-    "causal",
-    "predictive",
-    "hypothetical",
-}
 
 
 def citations(text: str) -> list[int]:
@@ -110,24 +100,22 @@ def test_the_importer_of_published_files_takes_it_without_a_warning(topic: dict[
 
 
 def test_there_are_six_subtopics_of_six_insights_each_told_by_five_to_nine_documents() -> None:
-    topic = FERRY
-    assert [len(item["insights"]) for item in topic["subtopics"]] == [6] * 6
-    told = gold(topic)
-    known = {item["insight_id"] for subtopic in topic["subtopics"] for item in subtopic["insights"]}
+    assert [len(item["insights"]) for item in FERRY["subtopics"]] == [6] * 6
+    told = gold(FERRY)
+    known = {item["insight_id"] for subtopic in FERRY["subtopics"] for item in subtopic["insights"]}
     assert set(told) == known
     assert all(5 <= len(numbers) <= 9 for numbers in told.values())
 
 
 def test_a_document_tells_several_insights_and_no_subtopic_is_in_every_document() -> None:
-    topic = FERRY
     of_subtopic = {
         item["insight_id"]: subtopic["subtopic_id"]
-        for subtopic in topic["subtopics"]
+        for subtopic in FERRY["subtopics"]
         for item in subtopic["insights"]
     }
     seen: Counter[str] = Counter()
     breadth: list[int] = []
-    for document in topic["documents"]:
+    for document in FERRY["documents"]:
         present = {of_subtopic[item] for item in document["insights_included"]}
         breadth.append(len(present))
         assert len(document["insights_included"]) >= 2
@@ -218,12 +206,11 @@ def test_some_summaries_open_with_a_preamble_or_a_heading() -> None:
 
 
 def test_systems_differ_in_what_they_cover_and_in_what_they_cite() -> None:
-    topic = FERRY
-    told = gold(topic)
+    told = gold(FERRY)
     worth = {"FULL_COVERAGE": 1.0, "PARTIAL_COVERAGE": 0.5, "NO_COVERAGE": 0.0}
     coverage: dict[str, list[float]] = defaultdict(list)
     recall: dict[str, list[float]] = defaultdict(list)
-    for subtopic in topic["subtopics"]:
+    for subtopic in FERRY["subtopics"]:
         for key, verdicts in subtopic["eval_summaries"].items():
             for verdict in verdicts:
                 coverage[key].append(worth[verdict["coverage"]])
@@ -263,9 +250,8 @@ def test_imported_verdicts_are_of_the_published_shape_and_not_without_error() ->
 
 
 def test_retriever_scores_rank_every_document_and_the_random_one_ranks_worst() -> None:
-    topic = FERRY
-    ids = {item["document_id"] for item in topic["documents"]}
-    for subtopic in topic["subtopics"]:
+    ids = {item["document_id"] for item in FERRY["documents"]}
+    for subtopic in FERRY["subtopics"]:
         oracle = subtopic["retriever"]["oracle"]
         hits = {}
         for name, scores in subtopic["retriever"].items():
@@ -277,21 +263,19 @@ def test_retriever_scores_rank_every_document_and_the_random_one_ranks_worst() -
 
 
 def test_the_practice_haystack_is_small_and_shows_all_of_its_documents() -> None:
-    topic = REPAIR
-    assert 6 <= len(topic["documents"]) <= 8
-    assert len(topic["subtopics"]) == 1
-    assert len(topic["subtopics"][0]["insights"]) == 4
-    assert all(len(numbers) >= 3 for numbers in gold(topic).values())
-    words = [len(item["document_text"].split()) for item in topic["documents"]]
+    assert 6 <= len(REPAIR["documents"]) <= 8
+    assert len(REPAIR["subtopics"]) == 1
+    assert len(REPAIR["subtopics"][0]["insights"]) == 4
+    assert all(len(numbers) >= 3 for numbers in gold(REPAIR).values())
+    words = [len(item["document_text"].split()) for item in REPAIR["documents"]]
     assert sum(words) < 1_400
 
 
 def test_questions_span_all_categories_and_ten_domains() -> None:
-    questions = QUESTIONS
-    assert len(questions) >= 10
-    assert {item["category"] for item in questions} == CATEGORIES
-    assert len({item["domain"] for item in questions}) == 10
-    assert len({item["key"] for item in questions}) == len(questions)
+    assert len(QUESTIONS) >= 10
+    assert {item["category"] for item in QUESTIONS} == set(long2rag.CATEGORIES)
+    assert len({item["domain"] for item in QUESTIONS}) == 10
+    assert len({item["key"] for item in QUESTIONS}) == len(QUESTIONS)
 
 
 @pytest.mark.parametrize("question", QUESTIONS, ids=lambda item: item["key"])
@@ -321,11 +305,10 @@ def test_spans_occur_literally_in_their_documents(question: dict[str, Any]) -> N
 def test_some_key_points_rest_on_several_spans_and_some_are_bad_on_purpose() -> None:
     points = {item["key"]: item for question in QUESTIONS for item in question["key_points"]}
     assert sum(len(item["spans"]) > 1 for item in points.values()) >= 5
-    flaws = FLAWS
-    assert set(flaws) <= set(points)
-    assert Counter(flaws.values())["not grounded"] >= 8
-    assert Counter(flaws.values())["not key"] >= 4
-    assert len(flaws) < len(points) / 3
+    assert set(FLAWS) <= set(points)
+    assert Counter(FLAWS.values())["not grounded"] >= 8
+    assert Counter(FLAWS.values())["not key"] >= 4
+    assert len(FLAWS) < len(points) / 3
 
 
 def test_the_usual_autods_threshold_filters_some_key_points_and_is_wrong_about_some() -> None:

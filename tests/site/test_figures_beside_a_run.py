@@ -10,7 +10,6 @@ import json
 import os
 import re
 import shutil
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -19,7 +18,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from configparser import ConfigParser
-from contextlib import closing, contextmanager, suppress
+from contextlib import closing, contextmanager
 from datetime import UTC, datetime
 from itertools import pairwise
 from pathlib import Path
@@ -30,8 +29,10 @@ from urllib.parse import urlsplit
 import pytest
 import redis
 
+from bench.site import ROOT, Member
 from summhay_site.operations.system import EVERY_S
 from tests.fake_openai import FakeServer, serving
+from tests.running import wait_for
 from tests.site.beside_a_run import AT_A_TIME, N_REQUESTS
 from tests.verbs import site_in
 
@@ -39,7 +40,6 @@ LASTS_S = float(os.environ.get("MODEL_RUN_S", "75"))
 """How long the run goes on: longer than the minute after which its task lets others in."""
 pytestmark = [pytest.mark.nightly, pytest.mark.broker, pytest.mark.timeout(LASTS_S + 400)]
 
-ROOT = Path(__file__).resolve().parents[2]
 STALLS_S = 10.0
 PAUSE_S = 3.0
 LOOK_S = 20.0
@@ -86,24 +86,19 @@ def environment(tmp_path: Path, empty_database: Path, server: FakeServer) -> dic
 
 
 @pytest.fixture
-def crew(environment: dict[str, str], tmp_path: Path) -> Iterator[dict[str, subprocess.Popen[bytes]]]:
+def crew(environment: dict[str, str], tmp_path: Path) -> Iterator[list[Member]]:
     """The processes of supervisord.conf but the web server, by their names there."""
     programs = ConfigParser(interpolation=None)
     programs.read(ROOT / "supervisord.conf")
-    processes = {}
+    members = []
     for name in (*WORKERS, "beat"):
         command = programs[f"program:{name}"]["command"].replace("%%", "%")
         command = command.replace(".venv/bin/", f"{Path(sys.executable).parent}/")
-        with (tmp_path / f"{name}.log").open("wb") as log:
-            processes[name] = subprocess.Popen(
-                ["/bin/sh", "-c", f"exec {command}"],
-                cwd=ROOT, env=environment, stdout=log, stderr=log, start_new_session=True,
-            )  # fmt: skip
-    yield processes
-    for process in processes.values():
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+        members.append(Member(name, ["/bin/sh", "-c", f"exec {command}"], environment, tmp_path / f"{name}.log"))
+        members[-1].start()
+    yield members
+    for member in members:
+        member.kill()
 
 
 class Pulse:
@@ -157,15 +152,8 @@ def longest_gap(moments: Sequence[datetime]) -> float:
     return max(gaps, default=float("inf"))
 
 
-def wait(is_so: Callable[[], bool]) -> None:
-    until = time.monotonic() + 120
-    while not is_so():
-        assert time.monotonic() < until
-        time.sleep(0.2)
-
-
 def test_a_long_run_of_a_model_delays_no_figure_and_no_heartbeat(
-    crew: dict[str, subprocess.Popen[bytes]],
+    crew: list[Member],
     environment: dict[str, str],
     tmp_path: Path,
     model: Model,
@@ -183,7 +171,7 @@ def test_a_long_run_of_a_model_delays_no_figure_and_no_heartbeat(
         [(state,)] = rows(database, "SELECT state FROM benchmarks_judgerun WHERE uid = ?", made["run"])
         return str(state)
 
-    wait(lambda: server.n_asked >= AT_A_TIME)
+    wait_for(lambda: server.n_asked >= AT_A_TIME)
     took: list[float] = []
     with Pulse(database) as pulse, looking(program, made["study"], environment) as look:
         until = time.monotonic() + LASTS_S
@@ -204,6 +192,6 @@ def test_a_long_run_of_a_model_delays_no_figure_and_no_heartbeat(
     assert longest_gap(settled) < SETTLES_EVERY_S + SLACK_S, settled
 
     model.is_let_go.set()
-    wait(lambda: state_of_run() == "done")
+    wait_for(lambda: state_of_run() == "done")
     assert rows(database, "SELECT count(*) FROM benchmarks_verdict") == [(N_REQUESTS,)]
-    assert all(process.poll() is None for process in crew.values())
+    assert all(member.is_running() for member in crew)

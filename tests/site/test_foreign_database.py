@@ -11,13 +11,13 @@ from pathlib import Path
 
 import pytest
 
+from bench.site import ROOT, WEB
 from summhay_site.operations.upgrading import ForeignDatabase, check
 from tests.verbs import Run, one_process, site_in
 
 pytestmark = pytest.mark.own_database
-ROOT = Path(__file__).resolve().parents[2]
 MIGRATE, DEMO = ("manage.py", "migrate"), ("manage.py", "demo", "--port", "18763")
-SERVER = ("-m", "gunicorn", "-c", "python:summhay_site.gunicorn", "summhay_site.wsgi")
+SERVER = WEB[1:]
 OLDER = """
 CREATE TABLE django_migrations (id integer PRIMARY KEY, app text, name text, applied text);
 INSERT INTO django_migrations (app, name, applied) VALUES

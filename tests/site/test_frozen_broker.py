@@ -1,8 +1,8 @@
 """A broker that is frozen, or takes connections and never answers, holds up no request and loses no message."""
 
 import json
+import os
 import shutil
-import signal
 import socket
 import subprocess
 import sys
@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 
-from bench.site import free_port
+from bench.site import ROOT, Member, free_port
+from tests.running import wait_for
 from tests.verbs import site_in
 
 pytestmark = pytest.mark.own_database
-ROOT = Path(__file__).resolve().parents[2]
 REQUESTS = """
 import json, sys, threading, time
 import django
@@ -50,17 +50,8 @@ def silent_server() -> Iterator[str]:
         yield f"redis://127.0.0.1:{server.getsockname()[1]}/0"
 
 
-class Redis:
+class Redis(Member):
     """A Redis of our own, which can be frozen."""
-
-    def __init__(self, folder: Path) -> None:
-        self.port = free_port()
-        command = ["redis-server", "--port", str(self.port), "--bind", "127.0.0.1", "--save", ""]
-        self.process = subprocess.Popen([*command, "--dir", str(folder)], stdout=subprocess.DEVNULL)
-        self.url = f"redis://127.0.0.1:{self.port}/0"
-        until = time.monotonic() + 10
-        while time.monotonic() < until and self.ask("PING") != "+PONG":
-            time.sleep(0.05)
 
     def ask(self, command: str) -> str:
         try:
@@ -75,11 +66,14 @@ class Redis:
 def redis(tmp_path: Path) -> Iterator[Redis]:
     if shutil.which("redis-server") is None:
         pytest.skip("needs redis-server")
-    server = Redis(tmp_path)
+    port = free_port()
+    command = ["redis-server", "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--dir", str(tmp_path)]
+    server = Redis("redis", command, os.environ, tmp_path / "log", port)
+    server.start()
+    wait_for(lambda: server.ask("PING") == "+PONG", seconds=10)
     yield server
-    server.process.send_signal(signal.SIGCONT)
-    server.process.kill()
-    server.process.wait()
+    server.thaw()
+    server.kill()
 
 
 @pytest.fixture(scope="module")
@@ -131,18 +125,15 @@ def test_a_broker_that_accepts_and_never_answers_holds_up_no_request(
 def test_what_a_frozen_broker_could_not_take_is_delivered_when_it_thaws(
     redis: Redis, site: dict[str, str]
 ) -> None:
-    redis.process.send_signal(signal.SIGSTOP)
-    process = start(site, redis.url)
+    redis.freeze()
+    process = start(site, f"redis://127.0.0.1:{redis.port}/0")
     line = read(process)
     assert all_were_answered(line), line
-    redis.process.send_signal(signal.SIGCONT)
-    until = time.monotonic() + 60
-    while time.monotonic() < until and redis.ask(f"LLEN {settings.SHORT}") != ":20":
-        time.sleep(0.3)
-    assert redis.ask(f"LLEN {settings.SHORT}") == ":20"
+    redis.thaw()
+    wait_for(lambda: redis.ask(f"LLEN {settings.SHORT}") == ":20", seconds=60)
     process.communicate("\n", timeout=60)
 
 
 def test_the_last_hint_of_a_process_is_delivered_before_it_ends(redis: Redis, site: dict[str, str]) -> None:
-    start(site, redis.url).communicate("\n", timeout=60)
+    start(site, f"redis://127.0.0.1:{redis.port}/0").communicate("\n", timeout=60)
     assert redis.ask(f"LLEN {settings.SHORT}") == ":20"

@@ -21,9 +21,10 @@ import psycopg
 import pytest
 from django.db import connection
 
-from bench.site import free_port
+from bench.site import WEB, free_port
 from summhay_site.postgresql import limits
 from tests.conftest import ON_POSTGRESQL
+from tests.running import wait_for
 
 ROOT = Path(__file__).resolve().parents[2]
 VISITOR = {"cookie": "sessionid=abcdefghijklmnopqrstuvwxyz012345"}
@@ -37,20 +38,25 @@ pytestmark = [
 ]
 
 
+def as_postgres(folder: Path) -> dict[str, Any]:
+    """How programs of PostgreSQL are started, which never run as root; the folder becomes theirs."""
+    if os.getuid() != 0:
+        return {}
+    account = pwd.getpwnam("postgres")
+    os.chown(folder, account.pw_uid, account.pw_gid)
+    return {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
+
+
 class Postgres:
-    """A PostgreSQL of our own, which can be frozen; it never runs as root."""
+    """A PostgreSQL of our own, which can be frozen."""
 
     def __init__(self, folder: Path) -> None:
         self.port, self.folder = free_port(), folder
         self.url = f"postgres://postgres@127.0.0.1:{self.port}/postgres"
-        self._as: dict[str, Any] = {}
-        if os.getuid() == 0:
-            account = pwd.getpwnam("postgres")
-            os.chown(folder, account.pw_uid, account.pw_gid)
-            self._as = {"user": account.pw_uid, "group": account.pw_gid, "extra_groups": []}
+        whose = as_postgres(folder)
         data = f"{folder}/data"
         made = ["initdb", "--no-sync", "--auth=trust", "--username=postgres", "--encoding=UTF8", data]
-        subprocess.run(made, check=True, capture_output=True, cwd=folder, **self._as)
+        subprocess.run(made, check=True, capture_output=True, cwd=folder, **whose)
         options = ("listen_addresses=127.0.0.1", f"unix_socket_directories={folder}", "fsync=off")
         bindir = subprocess.run(
             ["pg_config", "--bindir"], check=True, capture_output=True, text=True
@@ -58,7 +64,7 @@ class Postgres:
         command = [f"{bindir}/postgres", "-D", data, "-p", f"{self.port}"]
         command += [part for option in options for part in ("-c", option)]
         with (folder / "log").open("wb") as log:
-            self.process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log, **self._as)
+            self.process = subprocess.Popen(command, cwd=folder, stdout=log, stderr=log, **whose)
         wait_for(self.answers, seconds=60)
 
     def answers(self) -> bool:
@@ -124,8 +130,7 @@ def site(environment: dict[str, str]) -> Iterator[int]:
     port = int(environment["PORT"])
     collect = [sys.executable, "manage.py", "collectstatic", "--no-input", "--verbosity", "0"]
     subprocess.run(collect, cwd=ROOT, env=environment, check=True)
-    command = ["gunicorn", "-c", "python:summhay_site.gunicorn", "--log-level", "warning", "summhay_site.wsgi"]
-    with subprocess.Popen([sys.executable, "-m", *command], cwd=ROOT, env=environment) as server:
+    with subprocess.Popen(WEB, cwd=ROOT, env=environment) as server:
         wait_for(lambda: ask(port, "/health/").status == 200, seconds=120)
         yield port
         server.terminate()
@@ -155,13 +160,6 @@ def ask(port: int, path: str, headers: dict[str, str] | None = None) -> Answer:
         answer.status, answer.text = response.status, response.read().decode()
     answer.seconds = time.monotonic() - began
     return answer
-
-
-def wait_for(is_true, *, seconds: float) -> None:
-    until = time.monotonic() + seconds
-    while not is_true():
-        assert time.monotonic() < until, f"not within {seconds} s"
-        time.sleep(0.2)
 
 
 def last_heartbeat(postgres: Postgres) -> float:

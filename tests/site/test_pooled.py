@@ -1,7 +1,5 @@
 """PostgreSQL behind PgBouncer, which lends connections for a transaction: nothing passes from one to another."""
 
-import os
-import pwd
 import shutil
 import signal
 import subprocess
@@ -24,14 +22,15 @@ from summhay_site.models import User
 from summhay_site.operations.backups import BackupFailed, backup
 from summhay_site.postgresql import limits
 from tests.conftest import ON_POSTGRESQL
+from tests.running import wait_for
 from tests.site.test_frozen_database import (
     ROOT,
     VISITOR,
     Postgres,
+    as_postgres,
     ask,
     postgres,
     site,
-    wait_for,
 )
 from tests.site.test_frozen_database import (
     environment as unpooled,
@@ -111,12 +110,9 @@ def pool(postgres: Postgres, tmp_path_factory: pytest.TempPathFactory) -> Iterat
         "pool_mode = transaction\ndefault_pool_size = 3\nignore_startup_parameters = options\n"
     )
     program = shutil.which("pgbouncer") or "/usr/sbin/pgbouncer"
-    account = pwd.getpwnam("postgres") if os.getuid() == 0 else None  # it never runs as root
-    as_whom: dict[str, Any] = {"user": account.pw_uid, "group": account.pw_gid} if account else {}
-    if account:
-        os.chown(folder, account.pw_uid, account.pw_gid)
+    call = [program, folder / "pool.ini"]
     with (folder / "log").open("wb") as log:
-        process = subprocess.Popen([program, folder / "pool.ini"], cwd=folder, stdout=log, stderr=log, **as_whom)
+        process = subprocess.Popen(call, cwd=folder, stdout=log, stderr=log, **as_postgres(folder))
     url = f"postgres://postgres@127.0.0.1:{port}/postgres"
 
     try:

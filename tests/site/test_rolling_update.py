@@ -1,7 +1,6 @@
 """Two web servers, one after the other replaced under load: each request is answered, at once or by the other."""
 
 import shutil
-import sys
 import threading
 import time
 from collections import Counter
@@ -11,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from bench.site import Member, answers, free_port
+from bench.site import WEB, Member, free_port
 from tests.verbs import site_in
 
 PEOPLE = 6
@@ -24,17 +23,7 @@ def server_of(database: Path, folder: Path) -> Member:
     folder.mkdir(mode=0o700)
     more = {"SECRET_KEY": "two servers of one site" * 3, "CELERY_BROKER_URL": "memory://", "PORT": str(port)}
     environment = site_in(folder, DATABASE_URL=f"sqlite:///{database}", **more)
-    command = [sys.executable, "-m", "gunicorn", "-c", "python:summhay_site.gunicorn", "summhay_site.wsgi"]
-    return Member(folder.name, command, environment, folder / "log", port)
-
-
-def start(server: Member) -> None:
-    """Start it, and wait until it can serve."""
-    server.start()
-    until = time.monotonic() + 180
-    while not answers(server.port):
-        assert time.monotonic() < until, "the server did not start"
-        time.sleep(0.3)
+    return Member(folder.name, WEB, environment, folder / "log", port)
 
 
 def ask(port: int, method: str, path: str) -> int:
@@ -57,7 +46,8 @@ def servers(empty_database: Path, tmp_path: Path) -> Iterator[list[Member]]:
     made = [server_of(database, tmp_path / name) for name in ("one", "two")]
     try:
         for server in made:
-            start(server)
+            server.start()
+            server.wait()
         yield made
     finally:
         for server in made:
@@ -99,7 +89,8 @@ def test_servers_are_replaced_under_load_and_no_request_is_lost(servers: list[Me
         time.sleep(2)
         server.process.terminate()
         assert server.process.wait(60) == 0
-        start(server)
+        server.start()
+        server.wait()
     time.sleep(2)
     over.set()
     for thread in people:

@@ -5,7 +5,6 @@ import os
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,13 +16,13 @@ from bench.site import Site, answers
 from bench.world import made_up
 from benchmarks.io.jobs import INLINE_BYTES
 from tests.conftest import ON_POSTGRESQL
+from tests.running import wait_for
 
 pytestmark = [
     pytest.mark.broker,
     pytest.mark.nightly,
     pytest.mark.skipif(not ON_POSTGRESQL or not shutil.which("redis-server"), reason="needs PostgreSQL and Redis"),
 ]
-SECONDS = 120
 
 
 def test_a_file_sent_to_one_is_confirmed_on_another_and_each_is_replaced_while_people_work() -> None:
@@ -32,7 +31,7 @@ def test_a_file_sent_to_one_is_confirmed_on_another_and_each_is_replaced_while_p
 
     def import_and_replace(crew: Crew, people: list[Person]) -> Counter[str]:
         headers = next(person.line.headers for person in people if isinstance(person, Reviewer))
-        one, other = (Line([port], headers) for port in crew.ports)
+        one, other = (Line([port], headers) for port in (member.port for member in crew.web))
         job = sent(one)
         assert "What would be imported" in awaited(other, job, "What would be imported")
         assert other.ask(f"{job}confirm/", "", "application/x-www-form-urlencoded")[0] == 302
@@ -40,7 +39,7 @@ def test_a_file_sent_to_one_is_confirmed_on_another_and_each_is_replaced_while_p
         for name in ("web-1", "worker", "web-2", "models", "figures"):
             member = crew.members[name]
             member.replace()
-            wait_until(lambda: not member.port or answers(member.port))  # noqa: B023 - called at once
+            wait_for(lambda: not member.port or answers(member.port))  # noqa: B023 - called at once
             time.sleep(1)
         folders = {Path(member.environment["DATA_DIR"]) for name, member in crew.members.items()}
         assert len(folders) == len(crew.members), "each has a folder of its own"
@@ -60,7 +59,7 @@ def test_a_file_sent_to_one_is_confirmed_on_another_and_each_is_replaced_while_p
 
 def sent(line: Line) -> str:
     """Send a haystack that is too large to be checked in the request; gives the page of the import."""
-    content = json.dumps({**made_up(9), "topic_id": "far", "topic": "Far away"}) + " " * INLINE_BYTES
+    content = json.dumps({**made_up("far", 9), "topic": "Far away"}) + " " * INLINE_BYTES
     edge = "edge-of-a-part"
     fields = {"format": "summhay", "judge": "published", "dataset": "far"}
     parts = [
@@ -83,11 +82,5 @@ def awaited(line: Line, path: str, words: str) -> str:
         pages.append(line.ask(path, None, "text/html")[2].decode())
         return words in pages[-1]
 
-    wait_until(says_so)
+    wait_for(says_so)
     return pages[-1]
-
-
-def wait_until(is_so: Callable[[], bool]) -> None:
-    until = time.monotonic() + SECONDS
-    while not is_so() and time.monotonic() < until:
-        time.sleep(0.5)

@@ -6,16 +6,14 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
-from urllib.request import urlopen
 
 import pytest
 
-from bench.site import free_port
+from bench.site import ROOT, answers, free_port
+from tests.running import wait_for
 
-ROOT = Path(__file__).resolve().parents[2]
 UNITS = ROOT / "docs" / "systemd"
 BIN = Path(sys.executable).parent
 SUPERVISOR = BIN / "supervisord"
@@ -74,14 +72,6 @@ def site(port: int, tmp_path: Path, empty_database: Path) -> Iterator[Path]:
     assert process.wait(SECONDS) == 0
 
 
-def _ready(port: int) -> bool:
-    try:
-        with urlopen(f"http://127.0.0.1:{port}/ready/", timeout=5) as answer:
-            return bool(answer.status == 200)
-    except OSError:
-        return False
-
-
 def _started(log: Path, name: str) -> list[int]:
     return [int(pid) for pid in re.findall(rf"spawned: '{name}' with pid (\d+)", log.read_text())]
 
@@ -90,19 +80,12 @@ def _started(log: Path, name: str) -> list[int]:
 @pytest.mark.own_database
 @pytest.mark.skipif(not SUPERVISOR.exists(), reason="the supervisor is not installed")
 def test_a_killed_process_is_started_again_and_the_site_goes_on(port: int, site: Path) -> None:
-    _wait(lambda: _ready(port))
+    wait_for(lambda: answers(port))
     for name in ("figures", "worker", "beat"):
         os.kill(_started(site, name)[0], signal.SIGKILL)
-        assert _ready(port)
+        assert answers(port)
     for name in ("figures", "worker", "beat"):
-        _wait(lambda: len(_started(site, name)) > 1)  # noqa: B023 - called at once
+        wait_for(lambda: len(_started(site, name)) > 1)  # noqa: B023 - called at once
     assert len(_started(site, "web")) == 1
     os.kill(_started(site, "web")[0], signal.SIGKILL)
-    _wait(lambda: len(_started(site, "web")) > 1 and _ready(port))
-
-
-def _wait(is_so: Callable[[], bool]) -> None:
-    until = time.monotonic() + SECONDS
-    while not is_so():
-        assert time.monotonic() < until
-        time.sleep(0.3)
+    wait_for(lambda: len(_started(site, "web")) > 1 and answers(port))
