@@ -12,17 +12,17 @@ from pathlib import Path
 
 CORE = ("annotation", "benchmarks", "summhay_site")
 BOUNDS = {
-    "lines": 124_613,
-    "files": 606,
-    "lines of the core": 107_258,
-    "lines of extensions": 13_952,
-    "lines of the bench": 3_192,
-    "net lines": 78_484,
-    "modules with one importer": 72,
+    "lines": 124_336,
+    "files": 601,
+    "lines of the core": 107_240,
+    "lines of extensions": 13_818,
+    "lines of the bench": 3_067,
+    "net lines": 78_296,
+    "modules with one importer": 68,
     "modules under 80 lines": 29,
-    "dataclasses": 644,
+    "dataclasses": 643,
     "modules outside kinds that name one": 0,
-    "lines of tests": 75_937,
+    "lines of tests": 75_774,
 }
 EXEMPT = re.compile(
     r"/(migrations|management/commands)/|(__init__|apps|urls|admin|kind|tasks)\.py$|^bench/|^[^/]+$"
