@@ -150,6 +150,14 @@ def fixed_parts(row: Session) -> dict[str, SafeString]:
     }
 
 
+def with_documents(request: HttpRequest, row: Session, context: dict[str, Any]) -> HttpResponse:
+    """The work page of a session with its documents."""
+    shown = render(request, "annotation/session.html", context | fixed_parts(row))
+    click_to_cite = bool(row.config.get("click_to_cite"))
+    pane = pane_for(row.assignment.subtopic.haystack, row.document_numbers, click_to_cite=click_to_cite)
+    return respond(request, shown, pane)
+
+
 def _about(assignment: Assignment, numbers: Sequence[int], lists_hits: bool) -> dict[str, Any]:
     """Facts that the rules of a session depend on."""
     return {
@@ -291,11 +299,7 @@ def page(request: HttpRequest, place: PreviewPlace) -> HttpResponse:
         ),
         "preview": place,
     }
-    shown = render(request, "annotation/session.html", context | fixed_parts(row))
-    haystack, aids = row.assignment.subtopic.haystack, row.config
-    return respond(
-        request, shown, pane_for(haystack, row.document_numbers, click_to_cite=bool(aids.get("click_to_cite")))
-    )
+    return with_documents(request, row, context)
 
 
 def act(request: HttpRequest, place: PreviewPlace, name: str) -> tuple[dict[str, Any], int]:

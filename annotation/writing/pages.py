@@ -12,7 +12,6 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import messages
-from django.db import transaction
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -24,7 +23,6 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from annotation import clock
 from annotation.models import Assignment, CreditRequest, Session, SessionReport
-from annotation.pane import pane_for, respond
 from annotation.studies import consent
 from annotation.writing import assigning, results, sessions, settling
 from annotation.writing.eligibility import NotEligible
@@ -37,6 +35,7 @@ from annotation.writing.page_context import (
     start_facts,
     unstored_session,
     why_not,
+    with_documents,
 )
 from annotation.writing.scoring import text_of
 from annotation.writing.sessions import OtherSession
@@ -119,13 +118,7 @@ def session(request: HttpRequest, uid: UUID) -> HttpResponse:
         context["paused_itself"] = lapse is not None and lapse.is_lease
         context["requests"] = row.credit_requests.select_related("credit")
         return render(request, "annotation/session_paused.html", context)
-    page = render(request, "annotation/session.html", context | fixed_parts(row))
-    pane = pane_for(
-        row.assignment.subtopic.haystack,
-        row.document_numbers,
-        click_to_cite=bool(row.config.get("click_to_cite")),
-    )
-    return respond(request, page, pane)
+    return with_documents(request, row, context)
 
 
 @requires(DO_WORK)
@@ -147,13 +140,9 @@ def after(request: HttpRequest, uid: UUID) -> HttpResponse:
         return redirect("annotation:work")
     form = ReportForm(request.POST if request.method == "POST" else None)
     if form.is_valid():
-        report(
-            session=row,
-            time_was_enough=form.cleaned_data["time_was_enough"] == "yes",
-            used_no_model=form.cleaned_data["used_no_model"] == "yes",
-            comment=form.cleaned_data["comment"],
-            now=now,
-        )
+        said = {name: form.cleaned_data[name] == "yes" for name in ("time_was_enough", "used_no_model")}
+        said |= {"comment": form.cleaned_data["comment"], "at": now}
+        SessionReport.objects.get_or_create(session=row, defaults=said)  # a second click changes nothing
         messages.success(request, _("Thank you. Your answers are saved."))
         return redirect("annotation:work")
     context = facts(row, now) | late_facts(row) | {"earned": earned(session=row, now=now), "form": form}
@@ -361,13 +350,3 @@ def earned(*, session: Session, now: datetime) -> results.Earning | None:
     """Pay of a session; None for practice and in a study that pays nothing."""
     study = session.assignment.study
     return results.earning_of(session, study, now) if study and study.hourly_rate else None
-
-
-@transaction.atomic
-def report(
-    *, session: Session, time_was_enough: bool, used_no_model: bool, comment: str, now: datetime
-) -> SessionReport:
-    """Store the answers; the first ones stay, so that a second click changes nothing."""
-    said = {"time_was_enough": time_was_enough, "used_no_model": used_no_model, "comment": comment}
-    answers, _made = SessionReport.objects.get_or_create(session=session, defaults={**said, "at": now})
-    return answers

@@ -25,9 +25,9 @@ from annotation.labelling import handling
 from annotation.labelling.recording import record
 from annotation.labelling.simulating import Played, Rates
 from annotation.leaderboard.positions import place_missing
-from annotation.models import Annotator, Assignment, LabelTask, Session, Study
+from annotation.models import Annotator, Assignment, LabelTask, Session, SessionReport, Study
 from annotation.studies import lifecycle
-from annotation.writing import assigning, drafting, pages, scoring, sessions
+from annotation.writing import assigning, drafting, scoring, sessions
 from annotation.writing.drafting import Draft, Event, Message
 from benchmarks.engine import batches, judging, retrieving, summarizing, versions
 from benchmarks.engine.arranging import InTurn
@@ -205,12 +205,12 @@ def _write(task: Assignment, past: Mapping[str, Any], *, began: datetime) -> Non
         browser.save(active_ms, "\n".join(lines), line)
         end_ms = active_ms + SUBMITTED_AFTER
     sessions.submit(session=session, message=browser.message(), now=browser.at(end_ms))
-    pages.report(
+    SessionReport.objects.create(
         session=session,
         time_was_enough=end_ms < TIME_WAS_ENOUGH,
         used_no_model=True,
         comment="",
-        now=browser.at(end_ms + 60_000),
+        at=browser.at(end_ms + 60_000),
     )
 
 
