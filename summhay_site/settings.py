@@ -72,7 +72,7 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "summhay_site.serving.middleware.HealthMiddleware",  # before anything that asks the database
     "summhay_site.operations.system.MetricsMiddleware",
-    "summhay_site.serving.turns.TurnMiddleware",
+    "summhay_site.serving.middleware.TurnMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "summhay_site.serving.middleware.WholeBodyMiddleware",

@@ -12,17 +12,17 @@ from pathlib import Path
 
 CORE = ("annotation", "benchmarks", "summhay_site")
 BOUNDS = {
-    "lines": 124_336,
+    "lines": 123_969,
     "files": 601,
-    "lines of the core": 107_240,
+    "lines of the core": 106_873,
     "lines of extensions": 13_818,
     "lines of the bench": 3_067,
-    "net lines": 78_296,
+    "net lines": 78_144,
     "modules with one importer": 68,
     "modules under 80 lines": 29,
-    "dataclasses": 643,
+    "dataclasses": 638,
     "modules outside kinds that name one": 0,
-    "lines of tests": 75_774,
+    "lines of tests": 75_734,
 }
 EXEMPT = re.compile(
     r"/(migrations|management/commands)/|(__init__|apps|urls|admin|kind|tasks)\.py$|^bench/|^[^/]+$"

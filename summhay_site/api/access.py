@@ -1,16 +1,16 @@
-"""Who asks the API and how often, errors in one shape, and what has not changed."""
+"""Who asks the API and how often, errors in one shape, what has not changed, and rows that give way to people."""
 
 from __future__ import annotations
 
 import hashlib
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime, timedelta
 from decimal import Decimal
 from functools import partial
 from http import HTTPStatus
-from typing import Any
+from typing import Any, TypeVar
 
 from django.conf import settings
 from django.core.cache import cache
@@ -32,6 +32,8 @@ PREFIX = "shy_"
 LIMITED_FOR_S = 60
 USED_EVERY = timedelta(minutes=1)
 View = Callable[..., HttpResponseBase]
+ROWS = 50
+Row = TypeVar("Row")
 
 
 def make_token(
@@ -164,3 +166,11 @@ def _unless_known(request: HttpRequest, response: HttpResponseBase) -> HttpRespo
         known._resource_closers += response._resource_closers  # type: ignore[attr-defined]
     answer: HttpResponseBase = known
     return answer
+
+
+def row_by_row(request: HttpRequest, rows: Iterable[Row]) -> Iterator[Row]:
+    """Rows for a program, which give way now and then."""
+    for n, row in enumerate(rows):
+        if not n % ROWS:
+            request.give_way()  # type: ignore[attr-defined]
+        yield row

@@ -60,9 +60,8 @@ from benchmarks.scoring import summhay
 from benchmarks.scoring.text import lines_from_list
 from benchmarks.web.downloads import PROGRAMS, Kept, download
 from benchmarks.web.permissions import public, saw_insights
-from summhay_site.api.access import error, guarded
+from summhay_site.api.access import error, guarded, row_by_row
 from summhay_site.models import Token
-from summhay_site.serving.turns import row_by_row
 
 MOST = 1000
 READER = Path(__file__).with_name("summhay_reader.py")

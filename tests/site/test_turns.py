@@ -8,8 +8,9 @@ from typing import Any
 import pytest
 from django.db import connection, connections
 
-from summhay_site.serving import turns
-from summhay_site.serving.turns import ROWS, TurnMiddleware, row_by_row
+from summhay_site.api.access import ROWS, row_by_row
+from summhay_site.serving import middleware
+from summhay_site.serving.middleware import TurnMiddleware
 
 
 def to_program(make: Any) -> Any:
@@ -32,7 +33,7 @@ def person() -> Any:
 
 
 def test_rows_for_a_program_wait_until_people_are_answered(person: Event, monkeypatch: Any) -> None:
-    monkeypatch.setattr(turns, "MOST_S", 10)
+    monkeypatch.setattr(middleware, "MOST_S", 10)
     seen: list[int] = []
     program = Thread(target=to_program, args=[lambda it: seen.extend(row_by_row(it, range(2 * ROWS)))])
     program.start()
@@ -45,7 +46,7 @@ def test_rows_for_a_program_wait_until_people_are_answered(person: Event, monkey
 
 @pytest.mark.django_db
 def test_a_query_waits_but_in_all_not_for_long_and_never_in_a_transaction(person: Event, monkeypatch: Any) -> None:
-    monkeypatch.setattr(turns, "MOST_S", 0.2)
+    monkeypatch.setattr(middleware, "MOST_S", 0.2)
 
     def queries(_request: Any) -> float:
         began = monotonic()
