@@ -77,6 +77,7 @@ def test_a_document_is_found_cited_and_left_again_by_keys(desk: Callable[[str], 
     press(page, "Escape ArrowDown Escape")
     press(page, "3 Enter")
     expect(current).to_have_attribute("data-jump", "3")
+    expect(page.locator("[data-announce]")).to_contain_text("[3] ")
     page.locator("#doc-3 .reading p").first.select_text()
     cites(page, "c", f"- Boats are late. [{first}, {second}]\n- Fares rise [3]")
     press(page, "Escape Control+z")

@@ -38,7 +38,7 @@ export function startReading(pane, { onCurrent }) {
   const read = new Set(config.read.map(String));
   const send = sender("read", "documents");
   const inView = new Set(), aim = aimIn(view, docs[0]);
-  const rail = startRail(pane, { jump: (number) => jump(numbered(number)), leave: () => view.focus({ preventScroll: true }) });
+  const rail = startRail(pane, { jump: (number) => goTo(numbered(number)), leave: () => view.focus({ preventScroll: true }) });
   let current = null, observer = null;
 
   const setCurrent = (doc) => {
@@ -91,10 +91,12 @@ export function startReading(pane, { onCurrent }) {
     jump(numbered(link.dataset.jump));
   });
   const tell = (doc) => announce(`[${doc.dataset.number}] ${doc.querySelector("h3").textContent.trim()}`);
-  const step = (by) => {
-    const doc = docs[Math.max(0, Math.min(docs.length - 1, docs.indexOf(current) + by))];
+  // Gives whether there is such a document.
+  const goTo = (doc) => {
     if (jump(doc)) tell(doc);
+    return Boolean(doc);
   };
+  const step = (by) => goTo(docs[Math.max(0, Math.min(docs.length - 1, docs.indexOf(current) + by))]);
   jump(places.last());
   return {
     rail,
@@ -103,11 +105,9 @@ export function startReading(pane, { onCurrent }) {
     watch,
     // Go there, with the focus; false where no such document is shown.
     goTo(number) {
-      const doc = numbered(String(number));
-      if (!jump(doc)) return false;
-      view.focus({ preventScroll: true });
-      tell(doc);
-      return true;
+      const isThere = goTo(numbered(String(number)));
+      if (isThere) view.focus({ preventScroll: true });
+      return isThere;
     },
     toggleCurrent: () => current && toggle(current.dataset.number),
     get number() { return Number(current?.dataset.number); },
