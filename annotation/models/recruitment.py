@@ -11,7 +11,6 @@ import uuid
 from string import ascii_letters, digits
 from typing import Any
 
-from django.conf import settings
 from django.db import models
 from django.db.models import F, Func, Q, Value
 from django.db.models.functions import Length, Substr
@@ -20,6 +19,7 @@ from django.db.models.lookups import Exact, LessThanOrEqual
 from annotation.models.studies import Annotator, Study
 from annotation.querysets import RecruitmentQuerySet
 from annotation.states import PanelName, RecruitmentOutcome, RemovalMode
+from benchmarks.models.groups import account_field
 
 NAME = r"^[A-Za-z][A-Za-z0-9_.-]{0,39}$"
 
@@ -70,9 +70,7 @@ class RecruitmentLink(models.Model):
     no_consent_code = models.CharField(max_length=60, blank=True)
     return_url = models.URLField(max_length=500, blank=True, help_text="Back to the panel; https only.")
     created_at = models.DateTimeField()
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    created_by = account_field()
 
     class Meta:
         ordering = ["study", "pk"]
@@ -235,9 +233,7 @@ class Removal(models.Model):
     )
     account = models.UUIDField(null=True, blank=True, editable=False, help_text="The identifier of the account.")
     mode = models.CharField(max_length=9, choices=Mode)
-    by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    by = account_field()
     at = models.DateTimeField()
 
     class Meta:

@@ -6,7 +6,6 @@ import uuid
 from datetime import datetime
 from typing import Any, ClassVar
 
-from django.conf import settings
 from django.core.validators import RegexValidator
 from django.db import models
 from django.db.models import Q
@@ -15,6 +14,7 @@ from django.utils.html import escape
 from annotation.models.sessions import Snapshot
 from annotation.models.studies import Study
 from benchmarks.models import Judge
+from benchmarks.models.groups import account_field
 from benchmarks.scoring.approval import Verdict
 
 
@@ -77,9 +77,7 @@ class JudgeApproval(models.Model):
     scope: models.JSONField[Any, Any] = models.JSONField(default=dict)
     figures: models.JSONField[Any, Any] = models.JSONField(default=dict)
     data_version = models.CharField(max_length=12)
-    made_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    made_by = account_field()
     made_at = models.DateTimeField()
     labels_removed_at = models.DateTimeField(null=True, blank=True, editable=False)
 
@@ -145,9 +143,7 @@ class Publication(models.Model):
     fixed = models.TextField(blank=True)
     fixed_chart = models.TextField(blank=True)
     data_version = models.CharField(max_length=12, blank=True)
-    made_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    made_by = account_field()
     made_at = models.DateTimeField()
     revoked_at = models.DateTimeField(null=True, blank=True)
 

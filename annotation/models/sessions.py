@@ -23,6 +23,7 @@ from annotation.models.studies import Annotator, Assignment, Guideline
 from annotation.querysets import CreditRequestQuerySet, SessionQuerySet
 from annotation.states import SessionState, SnapshotKind, WritingDisconnectPolicy
 from benchmarks.models import Summary
+from benchmarks.models.groups import kept_without
 
 
 def _ms(moment: datetime | None) -> int | None:
@@ -234,9 +235,7 @@ class Snapshot(models.Model):
     )
     filled_by = models.CharField(max_length=10)
     created_at = models.DateTimeField()
-    summary = models.ForeignKey(
-        Summary, null=True, blank=True, on_delete=models.SET_NULL, related_name="snapshots"
-    )
+    summary = kept_without(Summary, "snapshots")
 
     class Meta:
         ordering = ["session", "mark_ms"]
@@ -268,7 +267,7 @@ class TypedText(models.Model):
     typed_at = models.DateTimeField()
     received_at = models.DateTimeField()
     text = models.TextField(blank=True)
-    summary = models.ForeignKey(Summary, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    summary = kept_without(Summary)
 
     class Meta:
         ordering = ["session", "snapshot__mark_ms"]
@@ -429,7 +428,7 @@ class LateDecision(models.Model):
     reason = models.TextField()
     by = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
     at = models.DateTimeField()
-    summary = models.ForeignKey(Summary, null=True, blank=True, on_delete=models.SET_NULL, related_name="+")
+    summary = kept_without(Summary)
     copied_lines: models.JSONField[Any, Any] = models.JSONField(
         null=True, blank=True, help_text="As in a copy check; empty: not compared yet."
     )

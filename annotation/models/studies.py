@@ -30,7 +30,7 @@ from annotation.states import (
     WritingSetting,
 )
 from benchmarks.models import Haystack, Subtopic
-from benchmarks.models.groups import group_field
+from benchmarks.models.groups import account_field, group_field
 
 
 class Annotator(models.Model):
@@ -84,9 +84,7 @@ class ConsentText(models.Model):
     version = models.PositiveIntegerField(unique=True)
     body = models.TextField(help_text="Markdown.")
     created_at = models.DateTimeField()
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    created_by = account_field()
 
     objects = ConsentTextQuerySet.as_manager()
 
@@ -163,9 +161,7 @@ class Study(models.Model):
     )
     trial_tries = models.PositiveSmallIntegerField(default=2)
     created_at = models.DateTimeField()
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    created_by = account_field()
     researchers = models.ManyToManyField(settings.AUTH_USER_MODEL, related_name="studies", blank=True)
     group = group_field("studies")
     card_notes: models.JSONField[Any, Any] = models.JSONField(
@@ -270,9 +266,7 @@ class Guideline(models.Model):
     version = models.PositiveIntegerField()
     body = models.TextField(help_text="Markdown.")
     created_at = models.DateTimeField()
-    created_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    created_by = account_field()
 
     class Meta:
         ordering = ["study", "-version"]

@@ -10,7 +10,6 @@ from __future__ import annotations
 import uuid
 from typing import Any
 
-from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
@@ -18,6 +17,7 @@ from annotation.models.studies import Annotator, Study
 from annotation.querysets import LabelTaskQuerySet
 from annotation.states import ItemRole, LabelTaskState
 from benchmarks.models import Insight, KeyPoint, Question, Response, Summary
+from benchmarks.models.groups import account_field
 from benchmarks.scoring.summhay import COVERAGES
 
 
@@ -208,9 +208,7 @@ class RemarkReply(models.Model):
     task = models.ForeignKey(LabelTask, on_delete=models.CASCADE, related_name="replies")
     comment = models.TextField(blank=True)
     text = models.TextField()
-    by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    by = account_field()
     made_at = models.DateTimeField()
     read_at = models.DateTimeField(null=True, blank=True, help_text="When the annotator said so.")
 
@@ -243,9 +241,7 @@ class TrialExamples(models.Model):
         help_text="Examples that became items of the study, as set.number, by spaces; tries leave them out.",
     )
     made_at = models.DateTimeField()
-    made_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    made_by = account_field()
 
     class Meta:
         ordering = ["study", "pk"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from django.conf import settings
 from django.db import models
 from django.db.models import F, Q
 
@@ -10,6 +9,7 @@ from annotation.models.answers import Adjudication, Answer
 from annotation.models.studies import Annotator, Study
 from annotation.states import DatasetRule
 from benchmarks.models import Judge, KeyPoint, Response
+from benchmarks.models.groups import account_field
 from benchmarks.scoring.keypoints import Entailment
 from benchmarks.states import Grounded, Keyness
 
@@ -119,9 +119,7 @@ class DatasetVersion(models.Model):
         null=True, blank=True, help_text="Of the half of the control group on which the people were chosen."
     )
     note = models.TextField(blank=True)
-    made_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    made_by = account_field()
     made_at = models.DateTimeField()
 
     class Meta:
@@ -146,9 +144,7 @@ class SpotCheck(models.Model):
     annotator = models.ForeignKey(Annotator, on_delete=models.PROTECT, related_name="spot_checks")
     seed = models.PositiveBigIntegerField()
     note = models.TextField(blank=True)
-    made_by = models.ForeignKey(
-        settings.AUTH_USER_MODEL, null=True, blank=True, on_delete=models.SET_NULL, related_name="+"
-    )
+    made_by = account_field()
     made_at = models.DateTimeField()
     closed_at = models.DateTimeField(null=True, blank=True)
 
