@@ -8,6 +8,8 @@ from dataclasses import replace
 from statistics import fmean
 from typing import Any
 
+from django.core.management.base import CommandError
+
 from annotation.agreement.label_reports import add_reference, add_scope, filters_of, judged_table
 from annotation.approvals.computing import ApprovalLook, Approvals, approvals_on, as_json
 from annotation.approvals.sheet import sheet
@@ -19,7 +21,7 @@ from annotation.coverage.systems import bias_report, consistency, corrected, jud
 from annotation.models import CoverageLabel
 from annotation.results.judges import as_json as judges_rows
 from annotation.results.judges import judge_report
-from annotation.results.reports import Report, ReportRefused, bounds_of, number, with_interval
+from annotation.results.reports import Report, bounds_of, number, with_interval
 from annotation.results.table import LabelTable
 from benchmarks.results.writing import aligned
 from benchmarks.scoring.approval import STANDARD, Thresholds
@@ -167,9 +169,9 @@ def _approval_arguments(parser: ArgumentParser) -> None:
 
 def _approval_make(options: Mapping[str, Any]) -> Approvals:
     if not 0 <= options["epsilon"] < 1:
-        raise ReportRefused("--epsilon is a number from 0 up to, but not, 1.")
+        raise CommandError("--epsilon is a number from 0 up to, but not, 1.")
     if not (0 < options["bias"] <= 100 and 0 < options["spread"] <= 100 and 0 < options["concordance"] <= 100):
-        raise ReportRefused("--bias, --spread and --concordance are above 0 and at most 100.")
+        raise CommandError("--bias, --spread and --concordance are above 0 and at most 100.")
     table = judged_table(options).anonymous()
     limits = Thresholds(options["bias"] / 100, options["spread"] / 100, options["concordance"] / 100)
     look = ApprovalLook(Look(reference=options["reference"], score=table.score), limits, options["epsilon"])
@@ -178,7 +180,7 @@ def _approval_make(options: Mapping[str, Any]) -> Approvals:
         return approvals
     if options["judge"] not in {row.name for row in approvals.rows}:
         known = ", ".join(row.name for row in approvals.rows) or "none"
-        raise ReportRefused(f"There is no judge “{options['judge']}” here; there are: {known}.")
+        raise CommandError(f"There is no judge “{options['judge']}” here; there are: {known}.")
     return approvals.only(options["judge"])
 
 
@@ -209,7 +211,7 @@ def _replaceability_arguments(parser: ArgumentParser) -> None:
 
 def _replaceability_make(options: Mapping[str, Any]) -> list[dict[str, Any]]:
     if not 0 <= options["epsilon"] < 1:
-        raise ReportRefused("--epsilon is a number from 0 up to, but not, 1.")
+        raise CommandError("--epsilon is a number from 0 up to, but not, 1.")
     table = judged_table(options).anonymous()
     distance = Distance.EXACT if options["exact"] else Distance(options["distance"])
     return [

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from django.conf import settings
+from django.core.management.base import CommandError
 from django.db.models import Exists, OuterRef
 from django.http import QueryDict
 
@@ -18,7 +19,7 @@ from annotation.kinds import kind_named, kinds
 from annotation.models import CoverageLabel, ExternalLabel, Study
 from annotation.results.judges import MEAN
 from annotation.results.people import Agreement, agreement, as_json
-from annotation.results.reports import Report, ReportRefused, find_study, people_called, refuse_filters
+from annotation.results.reports import Report, find_study, people_called, refuse_filters
 from annotation.results.sections import counts_of, people_parts
 from annotation.results.study_results import StudyResults
 from annotation.results.table import CLUSTERS, SUBTOPICS, Filters, LabelTable, PlainLabel, plain_table
@@ -72,7 +73,7 @@ def table_of_study(study: Study, *, task: str = "") -> LabelTable:
 
 
 def table_of(options: Mapping[str, Any]) -> LabelTable:
-    """The labels that the arguments choose; `ReportRefused` where there are none."""
+    """The labels that the arguments choose; `CommandError` where there are none."""
     if options["study"]:
         table = table_of_study(find_study(options["study"]), task=options.get("task", ""))
     elif options["dataset"]:
@@ -82,10 +83,10 @@ def table_of(options: Mapping[str, Any]) -> LabelTable:
         elsewhere = Exists(ExternalLabel.objects.filter(study=OuterRef("pk")).exclude(task__in=POINT_TASKS))
         studies = list(Study.objects.filter(of_coverage | elsewhere).order_by("name"))
         if not studies:
-            raise ReportRefused("There are no labels here; import some, or choose others.")
+            raise CommandError("There are no labels here; import some, or choose others.")
         if len(studies) > 1:
             names = ", ".join(f"“{study.name}”" for study in studies)
-            raise ReportRefused(
+            raise CommandError(
                 f"Labels of several studies are never mixed; name one with --study: {names}, or take --dataset."
             )
         table = table_of_study(studies[0], task=options.get("task", ""))
@@ -93,7 +94,7 @@ def table_of(options: Mapping[str, Any]) -> LabelTable:
     if not len(chosen.codes):
         tasks = [name for name in external_tasks(find_study(options["study"])) if name] if options["study"] else []
         of_tasks = f" Name a task with --task: {', '.join(tasks)}." if tasks else ""
-        raise ReportRefused(f"There are no labels here; import some, or choose others.{of_tasks}")
+        raise CommandError(f"There are no labels here; import some, or choose others.{of_tasks}")
     return chosen.clustered(options["clusters"])
 
 
@@ -120,7 +121,7 @@ def judged_table(options: Mapping[str, Any]) -> LabelTable:
     """As `table_of`, for reports on judges."""
     table = table_of(options)
     if not table.judges:
-        raise ReportRefused("No judge has judged what was labelled here; run one with manage.py run_judge.")
+        raise CommandError("No judge has judged what was labelled here; run one with manage.py run_judge.")
     return table.scored(options.get("score", Score.LABEL))
 
 
@@ -164,14 +165,14 @@ def _agreement_make(options: Mapping[str, Any]) -> Any:
     options = {**options, "annotator": [*options["annotator"], *options["annotators"]]}
     if options["labels"]:
         if of_site := [f"--{name}" for name in ONLY_ON_SITE if options[name]]:
-            raise ReportRefused(f"--labels reads the file alone: leave out {', '.join(of_site)}.")
+            raise CommandError(f"--labels reads the file alone: leave out {', '.join(of_site)}.")
         problems = Problems()
         try:
             with plain_labels.opened(options["labels"], problems, limit_bytes=settings.UPLOAD_LIMIT_BYTES) as rows:
                 labels = plain_labels.read(rows, categories=options["categories"], problems=problems)
         except ImportFailed as failure:
             sentences = "\n".join(str(problem) for problem in failure.problems.errors)
-            raise ReportRefused(sentences) from failure
+            raise CommandError(sentences) from failure
         for warning in problems.warnings:
             (options.get("stderr") or sys.stderr).write(f"warning: {warning.example}\n")
         reports = (kind.agreement_in(labels, options) for kind in kinds())
@@ -181,7 +182,7 @@ def _agreement_make(options: Mapping[str, Any]) -> Any:
     if study is not None and (report := kind_named(study.kind).agreement_of(study, options)) is not None:
         return report
     if options["control"]:
-        raise ReportRefused("--control is for judgments on key points: name their study with --study.")
+        raise CommandError("--control is for judgments on key points: name their study with --study.")
     return OfLabels(agreement(table_of(options), public=True))
 
 
@@ -199,7 +200,7 @@ class OfLabels:
 def _plain(labels: plain_labels.PlainLabels, options: Mapping[str, Any]) -> LabelTable:
     kept = [row for row in labels.labels if row.task == options["task"]]
     if not kept:
-        raise ReportRefused(f"No label of task “{options['task']}” is in the file.")
+        raise CommandError(f"No label of task “{options['task']}” is in the file.")
     table = plain_table(
         (PlainLabel(row.annotator, row.item, row.label, row.cluster, row.links) for row in kept),
         categories=labels.categories,
@@ -233,7 +234,7 @@ def _results_make(options: Mapping[str, Any]) -> StudyFigures:
     kind = kind_named(study.kind)
     results: StudyResults[Any, Any] | None = kind.results_of(study)
     if results is None:
-        raise ReportRefused(f"“{study.name}” has other reports: its kind is {kind.label}.")
+        raise CommandError(f"“{study.name}” has other reports: its kind is {kind.label}.")
     return StudyFigures(study, results, results.computation.compute(results.public(results.first(study))))
 
 

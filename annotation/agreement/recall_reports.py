@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from django.conf import settings
+from django.core.management.base import CommandError
 
 from annotation.kinds import kind_named
-from annotation.results.reports import Report, ReportRefused, find_study
+from annotation.results.reports import Report, find_study
 from benchmarks.engine.versions import OFFLINE, judges_called
 from benchmarks.io.reading.problems import ImportFailed
 from benchmarks.io.schemas.plain_labels import split_categories
@@ -126,25 +127,25 @@ def _kpr_as_json(report: KprReport) -> dict[str, Any]:
 def _verified(options: Mapping[str, Any]) -> Verified | None:
     if not options["study"]:
         if options["version"] is not None:
-            raise ReportRefused("--version is of a verification study: name it with --study.")
+            raise CommandError("--version is of a verification study: name it with --study.")
         return None
     study = find_study(options["study"])
     try:
         verified: Verified | None = kind_named(study.kind).verified(study, options["version"])
     except LookupError as problem:
-        raise ReportRefused(str(problem)) from problem
+        raise CommandError(str(problem)) from problem
     if verified is None:
-        raise ReportRefused(f"“{study.name}” verifies no key points; name a verification study.")
+        raise CommandError(f"“{study.name}” verifies no key points; name a verification study.")
     return verified
 
 
 def _check(chosen: Mapping[str, str], systems: Sequence[str]) -> None:
     """A name that nothing has is a mistake, not an empty report."""
     if chosen["dataset"] and not Question.objects.of(dataset=chosen["dataset"]).exists():
-        raise ReportRefused(f"No question was imported as “{chosen['dataset']}”.")
+        raise CommandError(f"No question was imported as “{chosen['dataset']}”.")
     for name in systems:
         if not System.objects.filter(key=name, responses__isnull=False).exists():
-            raise ReportRefused(f"No system “{name}” has responses.")
+            raise CommandError(f"No system “{name}” has responses.")
 
 
 def _kpr_sheet(report: KprReport) -> Sheet:
@@ -188,7 +189,7 @@ def _extraction_make(options: Mapping[str, Any]) -> Recalled:
         named = named_in(options["points"], limit_bytes=settings.UPLOAD_LIMIT_BYTES)
         return recalled(named, dataset=options["dataset"], judge=_judge(options["judge"]))
     except (OSError, ImportFailed, NotThere) as error:
-        raise ReportRefused(str(error)) from error
+        raise CommandError(str(error)) from error
 
 
 def _extraction_as_json(recalled: Recalled) -> dict[str, Any]:
@@ -241,7 +242,7 @@ def _segments_arguments(parser: ArgumentParser) -> None:
 def _segments_make(options: Mapping[str, Any]) -> Closeness:
     most = options["max_requests"]
     if most is not None and most < 0:
-        raise ReportRefused("--max-requests is 0 or more.")
+        raise CommandError("--max-requests is 0 or more.")
     questions = list(named.questions(options["dataset"]).order_by("pk"))
     retriever = Embeddings(
         with_subtopic=False,
@@ -256,7 +257,7 @@ def _segments_make(options: Mapping[str, Any]) -> Closeness:
             counted_by=counted_by(),
         )
     except RetrievalFailed as failed:
-        raise ReportRefused(str(failed)) from failed
+        raise CommandError(str(failed)) from failed
 
 
 def _segments_as_json(closeness: Closeness) -> dict[str, Any]:

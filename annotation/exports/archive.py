@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import IO, Any
 
 import orjson
+from django.core.management.base import CommandError
 from django.utils.text import slugify
 
 from annotation.kinds import StudyFile, Text
@@ -407,16 +408,12 @@ class Columns:
 # Files on the disk
 
 
-class NotWritable(Exception):
-    """A file could not be written; the message says why."""
-
-
 @contextmanager
 def arriving(path: Path) -> Iterator[IO[bytes]]:
     """A file to write and read, which takes the place of the one at `path` once the block has ended well.
 
     Raises:
-        NotWritable: with what the system says.
+        CommandError: with what the system says.
     """
     part = path.with_name(path.name + ".part")
     try:
@@ -424,12 +421,12 @@ def arriving(path: Path) -> Iterator[IO[bytes]]:
             yield file
         part.replace(path)
     except OSError as error:
-        raise NotWritable(f"{path} cannot be written: {error.strerror}.") from error
+        raise CommandError(f"{path} cannot be written: {error.strerror}.") from error
     finally:
         part.unlink(missing_ok=True)
 
 
 def written(path: Path, content: Iterable[str | bytes]) -> str:
-    """Write a file and give the SHA-256 of its bytes. Raises `NotWritable`."""
+    """Write a file and give the SHA-256 of its bytes. Raises `CommandError`."""
     with arriving(path) as file:
         return _written(file, content)[0]

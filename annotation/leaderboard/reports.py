@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from django.core.management.base import CommandError
 from django.db.models import QuerySet
 
 from annotation.leaderboard import views
@@ -24,7 +25,7 @@ from annotation.leaderboard.sources import SOURCE_SCORES, SourceLook
 from annotation.leaderboard.sources import as_json as sources_json
 from annotation.leaderboard.sources_page import USUAL, SourceView, source_sheet
 from annotation.models import Snapshot, Study
-from annotation.results.reports import Report, ReportRefused, as_lines
+from annotation.results.reports import Report, as_lines
 from annotation.writing.documentsets import MS_PER_MINUTE
 from annotation.writing.results import AVERAGES
 from benchmarks.engine.versions import judges_called
@@ -94,9 +95,9 @@ def make_leaderboard(options: Mapping[str, Any]) -> Printed:
     view, studies = view_of(options), studies_of(options)
     computed = board(view, studies=studies)
     if not any(not line.is_people for line in computed.lines):
-        raise ReportRefused(f"Judge “{view.judge}” has judged no system's summary here.")
+        raise CommandError(f"Judge “{view.judge}” has judged no system's summary here.")
     if options["people"] and computed.people is None:
-        raise ReportRefused(_no_people(view, studies))
+        raise CommandError(_no_people(view, studies))
     with_intervals = options["intervals"]
     is_table = not options["format"] and not options["json"]
     return Printed(
@@ -126,11 +127,11 @@ def view_of(options: Mapping[str, Any]) -> View:
     """The view that options of a command ask for.
 
     Raises:
-        ReportRefused: an option says nothing that could be.
+        CommandError: an option says nothing that could be.
     """
     judge = named.judge_called(options["judge"])
     if (options.get("minute") or 0) < 0:
-        raise ReportRefused("--minute is 0 or more.")
+        raise CommandError("--minute is 0 or more.")
     haystacks = named.haystacks(options)
     score = Score(options.get("score", Score.LABEL))
     with_people_only = bool(options.get("with_people_only"))
@@ -150,7 +151,7 @@ def make_position(options: Mapping[str, Any]) -> tuple[list[OrderRow], str]:
     view = view_of(options)
     rows = rows_by_order(view)
     if not rows:
-        raise ReportRefused("No system read the full context in a known order here.")
+        raise CommandError("No system read the full context in a known order here.")
     return rows, str(view.judge)
 
 
@@ -204,9 +205,9 @@ def _make_context(options: Mapping[str, Any]) -> Content:
     rows = rows_of(scope, texts_in(scope))
     missing = set(options["system"]) - {row.entry.system for row in rows}
     if missing:
-        raise ReportRefused(f"No summary here is by {', '.join(sorted(missing))}.")
+        raise CommandError(f"No summary here is by {', '.join(sorted(missing))}.")
     if not rows:
-        raise ReportRefused("There is no summary of a system and no text of a person here.")
+        raise CommandError("There is no summary of a system and no text of a person here.")
     return Content(rows, judge=str(scope.judge or ""))
 
 
@@ -234,7 +235,7 @@ CONTEXT = Report(
 def _make_experiments(options: Mapping[str, Any]) -> list[Experiment]:
     rows = experiments(_scope(options))
     if not rows:
-        raise ReportRefused("There is no experiment here: run manage.py summarize --order position-of-5.")
+        raise CommandError("There is no experiment here: run manage.py summarize --order position-of-5.")
     return rows
 
 
@@ -263,20 +264,20 @@ def _add_sources(parser: ArgumentParser) -> None:
 
 def _make_sources(options: Mapping[str, Any]) -> SourceView:
     if options["dataset"] and options["sample"]:
-        raise ReportRefused("Name datasets or a sample.")
+        raise CommandError("Name datasets or a sample.")
     sample = None
     if options["sample"]:
         sample = SourceSample.objects.filter(name=options["sample"]).first()
         if sample is None:
-            raise ReportRefused(f"There is no sample “{options['sample']}”.")
+            raise CommandError(f"There is no sample “{options['sample']}”.")
     known = set(Haystack.objects.current().sources().values_list("dataset", flat=True))
     if unknown := sorted(set(options["dataset"]) - known):
-        raise ReportRefused(f"There is no dataset of sources “{unknown[0]}”.")
+        raise CommandError(f"There is no dataset of sources “{unknown[0]}”.")
     studies = beside_systems().order_by("pk").values_list("pk", flat=True)
     look = SourceLook(tuple(sorted(options["dataset"])), None if sample is None else sample.pk, tuple(studies))
     view = SourceView(SOURCE_SCORES.compute(look), options["measure"])
     if view.figures.rows and options["measure"] not in view.scores:
-        raise ReportRefused(f"No text has “{options['measure']}”; known: {', '.join(view.scores)}.")
+        raise CommandError(f"No text has “{options['measure']}”; known: {', '.join(view.scores)}.")
     return view
 
 
@@ -300,10 +301,10 @@ def _add_retrieval(parser: ArgumentParser) -> None:
 def _make_retrieval(options: Mapping[str, Any]) -> tuple[list[Line], int]:
     """A row for every retriever with stored scores, the highest recall of insights first, and the budget."""
     if options["budget"] < 1:
-        raise ReportRefused("--budget is a whole number from 1 on.")
+        raise CommandError("--budget is a whole number from 1 on.")
     lines = quality_lines(named.haystacks(options), token_budget=options["budget"])
     if not lines:
-        raise ReportRefused("No retriever has scored documents here: run manage.py retrieve.")
+        raise CommandError("No retriever has scored documents here: run manage.py retrieve.")
     return lines, options["budget"]
 
 

@@ -8,9 +8,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from django.core.management.base import CommandError
-
-from annotation.exports.archive import NotWritable, arriving
+from annotation.exports.archive import arriving
 from annotation.models import Study
 from benchmarks import audit
 from benchmarks.web.downloads import READERS, SPREADSHEETS
@@ -45,10 +43,7 @@ def write_archive_file(
         CommandError: the file cannot be written.
     """
     out: Path = options["out"]
-    try:
-        with arriving(out) as file:
-            manifest = write(file, licence=options["licence"].strip(), now=now)
-    except NotWritable as problem:
-        raise CommandError(str(problem)) from problem
+    with arriving(out) as file:
+        manifest = write(file, licence=options["licence"].strip(), now=now)
     audit.record_export(target=of, files=[out.name], now=now)
     return f"{len(manifest['files']) + 1} files in {out}"

@@ -7,6 +7,7 @@ from dataclasses import replace
 from operator import itemgetter
 from typing import Any
 
+from django.core.management.base import CommandError
 from django.http import QueryDict
 from django.urls import reverse
 from django.utils.text import capfirst
@@ -17,7 +18,7 @@ from annotation.rating.answers import name_of
 from annotation.rating.results import RATING, Results, as_json, ratings_of, results_of
 from annotation.results.charts import small_dots
 from annotation.results.planning import Plannable, agreement_of, published_agreement
-from annotation.results.reports import Report, ReportRefused, find_study
+from annotation.results.reports import Report, find_study
 from annotation.results.spending import Answers
 from annotation.results.study import OfStudy
 from annotation.results.study_results import StudyResults
@@ -347,10 +348,10 @@ def _reported(options: Mapping[str, Any]) -> tuple[str, Results]:
         return study.name, results_of(study, public=True)
     studies = list(Study.objects.filter(kind=Study.Kind.RATING).order_by("name"))
     if not studies:
-        raise ReportRefused("There is no rating study here.")
+        raise CommandError("There is no rating study here.")
     if len(studies) > 1:
         names = ", ".join(f"“{study.name}”" for study in studies)
-        raise ReportRefused(f"Ratings of several studies are never mixed; name one with --study: {names}.")
+        raise CommandError(f"Ratings of several studies are never mixed; name one with --study: {names}.")
     return studies[0].name, results_of(studies[0], public=True)
 
 

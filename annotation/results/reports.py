@@ -8,9 +8,12 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
+
+from django.core.management.base import CommandError
 
 from annotation.models import Study
 from annotation.results.table import Rater
@@ -20,10 +23,6 @@ from benchmarks.results.sheet import Sheet
 from benchmarks.results.writing import console
 
 OF_SUMMARIES = ("haystack", "domain", "retriever", "summarizer", "guideline")
-
-
-class ReportRefused(Exception):
-    """A report that cannot be made; the message says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,17 +73,14 @@ def bounds_of(interval: Mapping[str, Any] | None) -> str:
 
 def find_study(name: str, *, kind: str = "", is_none: str = "") -> Study:
     """A study by its name or id; `is_none` says what one of another `kind` is not."""
-    named = Study.objects.filter(name=name).first()
-    if named is None:
-        try:
-            named = Study.objects.filter(uid=UUID(name)).first()
-        except ValueError:
-            named = None
-    if named is None:
-        raise ReportRefused(f"There is no study “{name}”.")
-    study: Study = named
+    study: Study | None = Study.objects.filter(name=name).first()
+    if study is None:
+        with suppress(ValueError):
+            study = Study.objects.filter(uid=UUID(name)).first()
+    if study is None:
+        raise CommandError(f"There is no study “{name}”.")
     if kind and study.kind != kind:
-        raise ReportRefused(f"“{study.name}” {is_none}.")
+        raise CommandError(f"“{study.name}” {is_none}.")
     return study
 
 
@@ -92,21 +88,21 @@ def refuse_filters(options: Mapping[str, Any], labels: str) -> None:
     """Refuse filters of summaries for `labels` that are not on summaries.
 
     Raises:
-        ReportRefused: one was chosen.
+        CommandError: one was chosen.
     """
     chosen = [f"--{name}" for name in OF_SUMMARIES if options[name] not in ("", None)]
     if chosen:
-        raise ReportRefused(f"These are {labels}, not on summaries of haystacks: leave out {', '.join(chosen)}.")
+        raise CommandError(f"These are {labels}, not on summaries of haystacks: leave out {', '.join(chosen)}.")
 
 
 def people_called(wanted: AbstractSet[str], people: Iterable[Rater]) -> tuple[str, ...]:
     """Keys of those of `people` who are `wanted`, by name or pseudonym.
 
     Raises:
-        ReportRefused: somebody who is wanted is not among them.
+        CommandError: somebody who is wanted is not among them.
     """
     people = tuple(people)
     if missing := sorted(wanted - {name for rater in people for name in (rater.name, rater.pseudonym)}):
         known = ", ".join(rater.pseudonym for rater in people)
-        raise ReportRefused(f"Nobody called {', '.join(missing)} labelled here; there are: {known}.")
+        raise CommandError(f"Nobody called {', '.join(missing)} labelled here; there are: {known}.")
     return tuple(rater.key for rater in people if {rater.name, rater.pseudonym} & wanted)

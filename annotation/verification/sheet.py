@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from django import forms
+from django.core.management.base import CommandError
 from django.http import HttpRequest, QueryDict
 from django.urls import reverse
 
@@ -15,7 +16,7 @@ from annotation.models import Study
 from annotation.results.charts import small_dots
 from annotation.results.judge_sections import judge_table
 from annotation.results.planning import Plannable, agreement_of, published_agreement
-from annotation.results.reports import ReportRefused, people_called, refuse_filters
+from annotation.results.reports import people_called, refuse_filters
 from annotation.results.sections import counts_of, notable, people_parts, questions_look
 from annotation.results.spending import Answers
 from annotation.results.study_results import StudyResults
@@ -373,7 +374,7 @@ def report_of(study: Study, options: Mapping[str, Any]) -> PointsReport | None:
         return None
     threshold = options["threshold"]
     if threshold is not None and not 0 <= threshold <= 1:
-        raise ReportRefused("--threshold is a number from 0 to 1.")
+        raise CommandError("--threshold is a number from 0 to 1.")
     threshold = threshold_of(study) if threshold is None else threshold
     return _report(collect(study), options, threshold=threshold, study=study)
 
@@ -390,7 +391,7 @@ def _report(
     table: PointTable, options: Mapping[str, Any], *, threshold: float, study: Study | None = None
 ) -> PointsReport:
     if options["task"] not in set(Task):
-        raise ReportRefused(f"Name a task with --task: {', '.join(Task)}.")
+        raise CommandError(f"Name a task with --task: {', '.join(Task)}.")
     refuse_filters(options, "judgments on key points")
     task = Task(options["task"])
     if chosen := {*options["annotator"]}:
@@ -398,7 +399,7 @@ def _report(
     if options["control"]:
         table = table.control()
     if not (table.codes(task) >= 0).any():
-        raise ReportRefused("There are no labels here; import some, or choose others.")
+        raise CommandError("There are no labels here; import some, or choose others.")
     scope = "control group" if options["control"] else "all items"
     beside = machines(study, table, threshold=threshold) if study else ()
     return PointsReport(task_agreement(table.anonymous(), task, beside=beside), scope, threshold)

@@ -14,10 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+from django.core.management.base import CommandError
 from django.db.models import Q
 from django.utils.text import slugify
 
-from annotation.exports.archive import Contents, NotWritable, arriving, write, written
+from annotation.exports.archive import Contents, arriving, write, written
 from annotation.exports.boards import BoardMade
 from annotation.exports.boards import contents_of as board_contents
 from annotation.exports.figures import Draw, Made, draw_now, figures_of, public_results
@@ -123,7 +124,7 @@ def write_paper(
     """Write the folder and give its manifest, which it holds too.
 
     Raises:
-        NotWritable: with the file and what the system says.
+        CommandError: with the file and what the system says.
     """
     files = _Files(folder)
     draw: Draw = draw_now if with_charts else lambda _chart, _ending: None
@@ -299,5 +300,5 @@ class _Files:
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise NotWritable(f"{path.parent} cannot be made: {error.strerror}.") from error
+            raise CommandError(f"{path.parent} cannot be made: {error.strerror}.") from error
         return path

@@ -79,8 +79,8 @@ def reproduce(
     whose verdicts and labels stand for those of the paper.
 
     Raises:
-        CommandError: there are no such files, or one was refused; there is no such judge; the paper takes none.
-        ReportRefused: there is no such study.
+        CommandError: there are no such files, or one was refused; there is no such judge or study; the paper takes
+            none.
     """
     if data is not None:
         with scratch_database():

@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from django.core.management.base import CommandError
 
 from annotation.results.judges import UnknownReference
-from annotation.results.reports import Report, ReportRefused
+from annotation.results.reports import Report
 from benchmarks.results.writing import aligned
 
 PAPERS = {
@@ -116,7 +116,7 @@ def reported(report: Report, *arguments: str) -> Reported:
     options = vars(parser.parse_args([*arguments, "--json"]))
     try:
         return Reported(report.plain(report.make(options)))
-    except (ReportRefused, UnknownReference, CommandError) as refused:
+    except (CommandError, UnknownReference) as refused:
         return Reported(reason=str(refused).rstrip("."))
 
 

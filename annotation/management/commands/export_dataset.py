@@ -11,11 +11,11 @@ from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Model
 from django.utils import timezone
 
-from annotation.exports.archive import NotWritable, written
+from annotation.exports.archive import written
 from annotation.exports.studies import peoples_texts
 from annotation.kinds import kinds
 from annotation.management.export_files import add_reader
-from annotation.results.reports import ReportRefused, find_study
+from annotation.results.reports import find_study
 from annotation.studies.kind import NotPossible, works
 from annotation.studies.rows import Tally
 from benchmarks import audit
@@ -66,10 +66,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Write beside the file, and move it there once it is complete."""
-        try:
-            about, line, detail = WRITERS[options["format"]](options)
-        except (ReportRefused, NotWritable) as problem:
-            raise CommandError(str(problem)) from problem
+        about, line, detail = WRITERS[options["format"]](options)
         audit.record_export(target=about, files=[options["out"].name], now=timezone.now(), **detail)
         self.stdout.write(line)
 

@@ -12,7 +12,6 @@ from django.utils import timezone
 from annotation.exports.boards import board_made, write_board
 from annotation.leaderboard.reports import add_view, studies_of, view_of
 from annotation.management.export_files import add_archive, write_archive_file
-from annotation.results.reports import ReportRefused
 from benchmarks.results.computation import CannotCompute
 
 
@@ -33,7 +32,7 @@ class Command(BaseCommand):
         now = timezone.now()
         try:
             board = board_made(view_of(options), studies_of(options), now=now)
-        except (ReportRefused, CannotCompute) as problem:
+        except CannotCompute as problem:
             raise CommandError(str(problem)) from problem
         write = partial(write_board, board_made=board)
         self.stdout.write(write_archive_file(options, write, of=None, now=now))

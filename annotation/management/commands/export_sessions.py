@@ -10,7 +10,7 @@ import orjson
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from annotation.exports.archive import NotWritable, written
+from annotation.exports.archive import written
 from annotation.management.export_files import add_reader
 from annotation.models import Study
 from annotation.writing import files as outgoing
@@ -53,11 +53,8 @@ class Command(BaseCommand):
             raise CommandError(f"{folder} cannot be made a folder: {error.strerror}.") from error
         files = outgoing.files(study, judge, now)
         manifest = outgoing.manifest(study, judge, now=now)
-        try:
-            for file in files.values():
-                written(folder / file.name, file.content(reader=options["reader"]))
-            written(folder / "manifest.json", [orjson.dumps(manifest, option=orjson.OPT_INDENT_2)])
-        except NotWritable as problem:
-            raise CommandError(str(problem)) from problem
+        for file in files.values():
+            written(folder / file.name, file.content(reader=options["reader"]))
+        written(folder / "manifest.json", [orjson.dumps(manifest, option=orjson.OPT_INDENT_2)])
         audit.record_export(target=study, files=[*files, "manifest.json"], now=now)
         self.stdout.write(f"{len(files) + 1} files in {folder}")

@@ -6,12 +6,12 @@ from argparse import ArgumentParser
 from functools import partial
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 from django.utils import timezone
 
 from annotation.exports.studies import write_archive
 from annotation.management.export_files import add_archive, write_archive_file
-from annotation.results.reports import ReportRefused, find_study
+from annotation.results.reports import find_study
 
 
 class Command(BaseCommand):
@@ -29,9 +29,6 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Write beside the file, and move it there once it is complete."""
-        try:
-            study = find_study(options["study"])
-        except ReportRefused as problem:
-            raise CommandError(str(problem)) from problem
+        study = find_study(options["study"])
         write = partial(write_archive, study=study)
         self.stdout.write(write_archive_file(options, write, of=study, now=timezone.now()))

@@ -6,11 +6,11 @@ from argparse import ArgumentParser
 from typing import Any
 
 import orjson
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import BaseCommand
 
 from annotation.results.plan_sheet import as_json, sheet
 from annotation.results.planning import PLAN
-from annotation.results.reports import ReportRefused, find_study
+from annotation.results.reports import find_study
 from annotation.results.study import OfStudy
 from benchmarks.results.writing import console
 
@@ -28,10 +28,6 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print plain values")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            study = find_study(options["study"])
-        except ReportRefused as problem:
-            raise CommandError(str(problem)) from problem
-        plan = PLAN.compute(OfStudy(study.pk))
+        plan = PLAN.compute(OfStudy(find_study(options["study"]).pk))
         as_bytes = orjson.dumps(as_json(plan), option=orjson.OPT_INDENT_2)
         self.stdout.write(as_bytes.decode() if options["json"] else "\n".join(console(sheet(plan))))

@@ -11,7 +11,7 @@ from annotation.agreement import judge_reports, label_reports, recall_reports
 from annotation.kinds import kinds
 from annotation.leaderboard import reports
 from annotation.results.judges import UnknownReference
-from annotation.results.reports import Report, ReportRefused
+from annotation.results.reports import Report
 
 REPORTS: dict[str, Report] = {
     "leaderboard": reports.LEADERBOARD,
@@ -52,7 +52,7 @@ class Command(BaseCommand):
         report = REPORTS[options["report"]]
         try:
             figures = report.make(options)
-        except (ReportRefused, UnknownReference) as refused:
+        except UnknownReference as refused:
             raise CommandError(str(refused)) from refused
         if options["json"]:
             self.stdout.write(orjson.dumps(report.plain(figures), option=orjson.OPT_INDENT_2).decode())

@@ -11,11 +11,11 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from annotation.exports.archive import NotWritable, arriving
+from annotation.exports.archive import arriving
 from annotation.exports.boards import board_made
 from annotation.leaderboard.reports import add_view, studies_of, view_of
 from annotation.models import Study
-from annotation.results.reports import ReportRefused, find_study
+from annotation.results.reports import find_study
 from benchmarks import audit
 from benchmarks.management import named
 from benchmarks.results.computation import CannotCompute
@@ -79,7 +79,7 @@ class Command(BaseCommand):
                 )
             with arriving(out) as file:
                 write(file, wanted=wanted, now=now)
-        except (ReportRefused, CannotCompute, NotWritable, NothingToWrite) as problem:
+        except (CannotCompute, NothingToWrite) as problem:
             raise CommandError(str(problem)) from problem
         audit.record_export(target=study, files=[out.name], now=now)
         self.stdout.write(f"{wanted.format.title} in {out}")

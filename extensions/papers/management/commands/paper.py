@@ -12,11 +12,10 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
-from annotation.exports.archive import NotWritable
 from annotation.exports.boards import BoardMade, board_made
 from annotation.leaderboard.reports import add_view, studies_of, view_of
 from annotation.models import Study
-from annotation.results.reports import ReportRefused, find_study
+from annotation.results.reports import find_study
 from benchmarks import audit
 from benchmarks.results.computation import CannotCompute
 from extensions.papers.check import NoPaper, check_paper
@@ -67,7 +66,7 @@ class Command(BaseCommand):
                 now=now,
                 with_charts=not options["no_charts"],
             )
-        except (ReportRefused, NotWritable, CannotCompute) as problem:
+        except CannotCompute as problem:
             raise CommandError(str(problem)) from problem
         targets: list[Study | None] = [*studies] or [None]
         for target in targets:

@@ -9,7 +9,6 @@ from typing import Any
 import orjson
 from django.core.management.base import BaseCommand, CommandError
 
-from annotation.results.reports import ReportRefused
 from extensions.papers.making import SUMMHAY, reproduce
 from extensions.papers.parts import FIGURE, PAPERS, TABLE, Printed, console, printed
 
@@ -65,10 +64,7 @@ class Command(BaseCommand):
         def is_wanted(table: Printed) -> bool:
             return not wanted or (table.kind, table.number) in wanted
 
-        try:
-            parts = reproduce(paper, judge=options["judge"], study=options["study"], wanted=is_wanted, data=data)
-        except ReportRefused as refused:
-            raise CommandError(str(refused)) from refused
+        parts = reproduce(paper, judge=options["judge"], study=options["study"], wanted=is_wanted, data=data)
         if options["json"]:
             self.stdout.write(
                 orjson.dumps(
