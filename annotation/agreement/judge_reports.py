@@ -222,11 +222,7 @@ def _replaceability_make(options: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 def _of_judge(table: LabelTable, index: int, *, epsilon: float, distance: Distance) -> dict[str, Any]:
     """One judge against each annotator left out; null, with the reason, where there is too little for the test."""
-    row: dict[str, Any] = {
-        "judge": table.judges[index].name,
-        "epsilon": epsilon,
-        "distance": distance.value,
-    }
+    row = {"judge": table.judges[index].name, "epsilon": epsilon, "distance": distance.value}
     try:
         result = replaceability(
             table.codes[:, : table.n_people],
@@ -237,16 +233,9 @@ def _of_judge(table: LabelTable, index: int, *, epsilon: float, distance: Distan
             distance=distance,
         )
     except TooLittle as problem:
-        return row | {
-            "passes": None,
-            "winning_rate": None,
-            "advantage": None,
-            "advantage_interval": None,
-            "power": None,
-            "against": [],
-            "left_out": _left_out(table, problem.left_out),
-            "reason": str(problem),
-        }
+        unknown = dict.fromkeys(("passes", "winning_rate", "advantage", "advantage_interval", "power"))
+        left_out, reason = _left_out(table, problem.left_out), str(problem)
+        return {**row, **unknown, "against": [], "left_out": left_out, "reason": reason}
     return row | {
         "passes": result.passes,
         "winning_rate": result.winning_rate,

@@ -19,7 +19,7 @@ from annotation.kinds import kind_named, kinds
 from annotation.models import CoverageLabel, ExternalLabel, Study
 from annotation.results.judges import MEAN
 from annotation.results.people import Agreement, agreement, as_json
-from annotation.results.reports import Report, find_study, people_called, refuse_filters
+from annotation.results.reports import OF_SUMMARIES, Report, find_study, people_called, refuse_filters
 from annotation.results.sections import counts_of, people_parts
 from annotation.results.study_results import StudyResults
 from annotation.results.table import CLUSTERS, SUBTOPICS, Filters, LabelTable, PlainLabel, plain_table
@@ -108,13 +108,7 @@ def filtered(table: LabelTable, options: Mapping[str, Any]) -> LabelTable:
 
 def filters_of(options: Mapping[str, Any]) -> Filters:
     """Filters by the arguments, people apart."""
-    return Filters(
-        haystack=options["haystack"],
-        domain=options["domain"],
-        retriever=options["retriever"],
-        summarizer=options["summarizer"],
-        guideline=options["guideline"],
-    )
+    return Filters(**{name: options[name] for name in OF_SUMMARIES})
 
 
 def judged_table(options: Mapping[str, Any]) -> LabelTable:

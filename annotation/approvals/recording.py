@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -37,7 +38,7 @@ from annotation.coverage.systems import human_worth
 from annotation.models import CoverageLabel, JudgeApproval, Study
 from annotation.results.judges import MEAN
 from benchmarks import audit
-from benchmarks.models import Judge, Result, Verdict
+from benchmarks.models import Judge, Verdict
 from benchmarks.results.computation import CannotCompute, Computation, register
 from benchmarks.results.judged import ApprovalNote, Judged
 from benchmarks.results.stored import look_up, newest
@@ -126,17 +127,15 @@ def labels_go(labels: QuerySet[CoverageLabel], *, now: datetime) -> int:
     return gone.update(labels_removed_at=now, figures={})
 
 
-OF_JUDGE = ("pk", "uid", "name", "version", "config_sha256")
-OF_APPROVAL = ("absolute", "ranking", "scope", "made_at", "dataset", "labels_removed_at")
-
-
 class ApprovalSource:
     def approval_notes(self, judged: Judged, reader: Any) -> Sequence[ApprovalNote]:
         """One for each judge, in the order in which they are named.
 
-        One query, two more where tests are stored and one has no approval on record.
+        Two queries, two more where one has no approval on record.
         """
-        judges, approvals, has_tests = _read(judged, reader)
+        names = _named((*judged.judges, *judged.others))
+        judges = list(Judge.objects.filter(name__in=names).order_by("pk"))
+        approvals = _on_record(judges, reader)
         by_key: dict[str | int, Judge] = {}
         for judge in judges:
             by_key |= {judge.pk: judge, str(judge.uid): judge, str(judge): judge}
@@ -146,7 +145,7 @@ class ApprovalSource:
         untold = [judge for judge, note in notes.items() if note.is_expired or not note.is_on_record]
         no_test = "%s cannot be approved for these figures: approvals are tested on labels of coverage."
         return [
-            *(notes | _of_tests(untold if has_tests else [], judged, reader)).values(),
+            *(notes | _of_tests(untold, judged, reader)).values(),
             *(ApprovalNote(str(judge), no_test % judge) for judge in others if judge not in of_coverage),
         ]
 
@@ -171,47 +170,13 @@ class ApprovalSource:
         return votes_in_words(votes.votes)
 
 
-@dataclass(frozen=True, slots=True)
-class _Written:
-    """An approval of a version of a judge, and where it stands; no address for whoever may not see it."""
-
-    approval: JudgeApproval
-    url: str
-
-
-def _read(judged: Judged, reader: Any) -> tuple[list[Judge], dict[str, list[_Written]], bool]:
-    """Every version of the judges, their approvals by name, the newest first, and whether tests are stored.
-
-    One query.
-    """
-    rows: Any = Judge.objects.filter(name__in=_named((*judged.judges, *judged.others))).order_by("pk")
-    rows = rows.annotate(has_tests=Exists(Result.objects.filter(name=APPROVALS.name).exclude(version="")))
-    columns = (
-        "has_tests",
-        *OF_JUDGE,
-        "approvals__pk",
-        "approvals__study__uid",
-        *(f"approvals__{name}" for name in OF_APPROVAL),
-    )
-    if reader is None:
-        rows, may_see = rows.values_list(*columns), True
-    else:
-        rows, may_see = rows.annotate(may_see=_may_see(reader)).values_list(*columns, "may_see"), False
-    judges: dict[int, Judge] = {}
-    approvals: dict[str, list[_Written]] = {}
-    has_tests = False
-    for stored, *row in rows:
-        has_tests = stored
-        judge = Judge(**dict(zip(OF_JUDGE, row, strict=False)))
-        judges.setdefault(judge.pk, judge)
-        pk, study, *values = row[len(OF_JUDGE) : len(columns) - 1]
-        if pk is not None:
-            approval = JudgeApproval(pk=pk, judge=judge, **dict(zip(OF_APPROVAL, values, strict=True)))
-            url = url_of(judge, study, approval.dataset) if may_see or row[-1] else ""
-            approvals.setdefault(judge.name, []).append(_Written(approval, url))
-    for of_judge in approvals.values():
-        of_judge.sort(key=lambda written: (written.approval.made_at, written.approval.pk), reverse=True)
-    return list(judges.values()), approvals, has_tests
+def _on_record(judges: Sequence[Judge], reader: Any) -> dict[str, list[Any]]:
+    """The approvals of judges by name, of every version, the newest first, each with `may_see`. One query."""
+    rows = JudgeApproval.objects.of_judges([judge.pk for judge in judges]).defer("figures")
+    by_name: dict[str, list[Any]] = defaultdict(list)
+    for approval in rows.annotate(may_see=Value(True) if reader is None else _may_see(reader)):
+        by_name[approval.judge.name].append(approval)
+    return by_name
 
 
 def _named(keys: Iterable[str | int]) -> Any:
@@ -229,14 +194,13 @@ def _named(keys: Iterable[str | int]) -> Any:
 
 
 def _may_see(reader: Any) -> Any:
-    """Whether a reader may see the labels that an approval stands on, as an expression over judges."""
+    """Whether a reader may see the labels that an approval stands on, as an expression over approvals."""
     studies = Study.objects.readable_by(reader)
-    name = OuterRef("approvals__dataset")
+    name = OuterRef("dataset")
     published = Concat(name, Value(study_of_published_labels("")))
     labels = CoverageLabel.objects.filter(study__in=studies.order_by().values("pk"))
     of_dataset = labels.filter(Q(summary__haystack__dataset=name) | Q(study__name=published))
-    without_study = Q(approvals__isnull=False) & Q(approvals__study=None)  # first, as labels are many
-    return Exists(studies.filter(pk=OuterRef("approvals__study"))) | (without_study & Exists(of_dataset))
+    return Exists(studies.filter(pk=OuterRef("study"))) | (Q(study=None) & Exists(of_dataset))  # labels are many
 
 
 def url_of(judge: Judge, study: UUID | None, dataset: str) -> str:
@@ -246,19 +210,22 @@ def url_of(judge: Judge, study: UUID | None, dataset: str) -> str:
     return f"{reverse('annotation:study-approvals', args=[study])}?{urlencode({'judge': judge.uid})}"
 
 
-def _approval_note(judge: Judge, written: Sequence[_Written], judged: Judged) -> ApprovalNote:
+def _approval_note(judge: Judge, approvals: Sequence[Any], judged: Judged) -> ApprovalNote:
     """Note of one approval on a use: one that holds goes before one that does not, then the newest."""
     name = str(judge)
-    if not written:
+    if not approvals:
         words = f"{name} is not approved: no test of it against people is on record."
         return ApprovalNote(name, words, reverse("annotation:approval-test", args=[judge.uid]))
-    options = [(OnRecord(row.approval, _reasons(row.approval, judge, judged)), row.url) for row in written]
-    record, url = min(options, key=lambda option: not option[0].holds)
-    day = date_format(record.approval.made_at, "SHORT_DATE_FORMAT")
+    records = [OnRecord(approval, _reasons(approval, judge, judged)) for approval in approvals]
+    record = min(records, key=lambda record: not record.holds)
+    approval: Any = record.approval
+    study = approval.study and approval.study.uid
+    url = url_of(approval.judge, study, approval.dataset) if approval.may_see else ""
+    day = date_format(approval.made_at, "SHORT_DATE_FORMAT")
     if not record.holds:
         words = f"{name} was tested on {day}, which does not hold here: {'; '.join(record.reasons)}."
         return ApprovalNote(name, words, url, is_on_record=True, is_expired=True)
-    uses = (record.approval.absolute, record.approval.ranking)
+    uses = (approval.absolute, approval.ranking)
     holds = Finding.SAFE in uses
     words = f"{name} is {'' if holds else 'not '}approved: {_for_uses(*uses)} (tested on {day})."
     return ApprovalNote(name, words, url, is_on_record=True, holds=holds)

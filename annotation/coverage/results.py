@@ -84,7 +84,7 @@ class CoverageResults(StudyResults[Look, Figures]):
         )
 
     def card(self, figures: Figures) -> Chart | None:
-        return small_agreement(figures.people, figures.judges)
+        return small_agreement(figures.people, figures.judges, "Correlation of coverage with people")
 
     def beside(self, request: HttpRequest, study: Study, options: Look, figures: Figures) -> dict[str, Any]:
         asks = figures.corrected and (study.labels_are_random or figures.all_corrected_undefined == NOT_RANDOM)

@@ -232,10 +232,7 @@ def forget_panel_ids(annotator: Annotator) -> None:
 
 
 def totals(removal: Removal) -> dict[str, int]:
-    counts: Counter[str] = Counter()
-    for what, n in removal.work.values_list("what", "n"):
-        counts[what] += n
-    return dict(counts)
+    return dict(removal.work.order_by("what").values_list("what").annotate(Sum("n")))
 
 
 def _delete(going: Going) -> None:

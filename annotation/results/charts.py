@@ -103,25 +103,15 @@ def small_dots(
     return Chart(words, [Point.of(stat, series=name) for name, stat in rows], layout)
 
 
-def small_agreement(agreement: Agreement, judges: JudgeReport | None) -> Chart | None:
-    """Judges beside people by correlation; without judges how far people agree."""
+def small_agreement(agreement: Agreement, judges: JudgeReport | None, title: str) -> Chart | None:
+    """Judges beside people by correlation, under this title; without judges how far people agree."""
     n = f"{agreement.n_items} items"
-    rows_of_judges = [] if judges is None else judges.rows
-    stats = [row for row in rows_of_judges if (stat := row.stats.get("pearson")) and stat.value is not None]
-    if judges is not None and stats:
-        best = sorted(stats, key=lambda row: -(row.stats["pearson"].value or 0.0))[:SMALL_ROWS]
+    stats = [(row.name, row.stats["pearson"]) for row in judges.rows if "pearson" in row.stats] if judges else []
+    known = [(name, stat) for name, stat in stats if stat.value is not None]
+    if judges is not None and known:
+        best = sorted(known, key=lambda row: -(row[1].value or 0.0))[:SMALL_ROWS]
         people = [("people", judges.ceiling.stats["pearson"])] if judges.ceiling else []
-        return small_dots(
-            "Correlation of coverage with people",
-            [*people, *((row.name, row.stats["pearson"]) for row in best)],
-            x_label=MEASURES["pearson"],
-            caption=n,
-            n_human=len(people),
-        )
-    cards = {
-        "agreement": "percent",
-        "Randolph's κ": "randolph",
-        "α, ordinal": "alpha_ordinal",
-    }
+        return small_dots(title, [*people, *best], x_label=MEASURES["pearson"], caption=n, n_human=len(people))
+    cards = {"agreement": "percent", "Randolph's κ": "randolph", "α, ordinal": "alpha_ordinal"}
     rows = [(name, agreement.cards[card]) for name, card in cards.items()]
     return small_dots("Agreement of annotators", rows, x_label="", caption=n, n_human=len(rows))

@@ -16,7 +16,7 @@ from annotation.kinds import Headline, Text, kind_named
 from annotation.models import LabelTask, Study
 from annotation.results import judges as judging
 from annotation.results import people as among
-from annotation.results.charts import forest, small_dots
+from annotation.results.charts import forest, small_agreement
 from annotation.results.frames import CLUSTER, ITEM, Categories, Verdicts, frame_of
 from annotation.results.judge_sections import judge_cards, judge_parts, judge_table, judges_answer
 from annotation.results.judges import JudgeReport, judge_report
@@ -200,10 +200,6 @@ def _speed_json(speed: Speed | None) -> dict[str, Any]:
     }
 
 
-MAX_CARD = 5
-"""At most this many judges, the best, are in a card."""
-
-
 @dataclass(frozen=True, slots=True)
 class Question:
     """Question of a kind: the field of an answer with the label, and the rest as `frame_of` takes it.
@@ -305,21 +301,7 @@ class LabelResults(StudyResults[OfStudy, LabelFigures]):
         question = _first(figures)
         if question is None or question.people is None:
             return None
-        caption = f"{question.people.n_items} items"
-        if question.judges is not None and question.judges.rows:
-            ranked = sorted(question.judges.rows, key=lambda row: -(row.stats["pearson"].value or 0.0))
-            ceiling = question.judges.ceiling
-            people = [] if ceiling is None else [("people", ceiling.stats["pearson"])]
-            rows = [*people, *((row.name, row.stats["pearson"]) for row in ranked[:MAX_CARD])]
-            return small_dots(
-                "Correlation with people", rows, x_label="Pearson", caption=caption, n_human=len(people)
-            )
-        rows = [
-            ("agreement", question.people.cards["percent"]),
-            ("Randolph's κ", question.people.cards["randolph"]),
-            ("α, ordinal", question.people.cards["alpha_ordinal"]),
-        ]
-        return small_dots("Agreement of annotators", rows, x_label="", caption=caption, n_human=len(rows))
+        return small_agreement(question.people, question.judges, "Correlation with people")
 
 
 def _first(figures: LabelFigures) -> QuestionFigures | None:

@@ -299,13 +299,14 @@ class LabelTable:
 
 @dataclass(frozen=True, slots=True)
 class PlainLabel:
-    """An external label; `links` are line numbers or names of whatever was linked."""
+    """A label, None where nothing was said; `links` are line numbers or names of whatever was linked."""
 
     annotator: str
     item: str
-    label: str
+    label: str | None
     cluster: str = ""
     links: tuple[Any, ...] = ()
+    version: int = 0
 
 
 class UnknownLabel(ValueError):
@@ -316,57 +317,60 @@ def plain_table(
     rows: Iterable[PlainLabel],
     *,
     categories: Sequence[str],
+    people: Mapping[str, Rater] | None = None,
     judges: Mapping[Any, Rater] | None = None,
-    verdicts: Iterable[tuple[Any, str, str]] = (),
+    verdicts: Iterable[tuple[Any, str, str | None]] = (),
+    unit: str = "",
 ) -> LabelTable:
-    """Arrays of external labels; without a cluster an item is its own.
+    """Arrays of labels, of two on an item the later; without a cluster an item is its own.
 
-    `verdicts` are (key of the judge, item, label), of items that people labelled.
+    `people` are in the order of columns by what rows call them, whoever labelled nothing left out; by default all
+    who did. `verdicts` are (key of the judge, item, label, None if unusable), of items that people labelled.
     """
-    judges = judges or {}
-    code_of = {label: code for code, label in enumerate(categories)}
-    people: dict[str, int] = {}
-    items: dict[str, int] = {}
-    clusters: dict[str, int] = {}
-    cluster_of: list[int] = []
-    cells: list[tuple[int, int, int, int]] = []
+    rows, judges = list(rows), judges or {}
+    named = dict.fromkeys(row.annotator for row in rows)
+    if people is None:
+        people = {name: Rater(name, name, name) for name in named}
+    raters = [(name, rater) for name, rater in people.items() if name in named]
+    items = {item: at for at, item in enumerate(dict.fromkeys(row.item for row in rows))}
+    cluster_of: dict[str, str] = {}
+    shape = (len(items), len(raters) + len(judges))
+    codes = np.full(shape, MISSING, dtype=np.int64)
+    links = np.zeros(shape, dtype=object)
+    versions = np.zeros((len(items), len(raters)), dtype=np.int64)
+    code_of: dict[str | None, int] = {None: MISSING} | {label: code for code, label in enumerate(categories)}
+    columns = {name: column for column, (name, _rater) in enumerate(raters)}
     bits: dict[tuple[str, Any], int] = {}
     for row in rows:
         if row.label not in code_of:
             raise UnknownLabel(f"{row.item}, {row.annotator}: “{row.label}” is none of {', '.join(categories)}")
-        if row.item not in items:
-            items[row.item] = len(items)
-            name = f"cluster {row.cluster}" if row.cluster else f"item {row.item}"
-            cluster_of.append(clusters.setdefault(name, len(clusters)))
-        person = people.setdefault(row.annotator, len(people))
-        mask = sum(1 << bits.setdefault((row.item, link), len(bits)) for link in set(row.links))
-        cells.append((items[row.item], person, code_of[row.label], mask))
-    place = {clusters[name]: number for number, name in enumerate(sorted(clusters))}
-    shape = (len(items), len(people) + len(judges))
-    codes = np.full(shape, MISSING, dtype=np.int64)
-    links = np.zeros(shape, dtype=object)
-    for item, person, code, mask in cells:
-        codes[item, person], links[item, person] = code, mask
-    columns = {key: len(people) + column for column, key in enumerate(judges)}
-    for key, item_name, label in verdicts:
-        if item_name in items:
-            codes[items[item_name], columns[key]] = code_of.get(label, MISSING)
-    summary_codes = np.full(len(items), -1, dtype=np.int64)
+        cluster_of.setdefault(row.item, f"cluster {row.cluster}" if row.cluster else f"item {row.item}")
+        place = items[row.item], columns[row.annotator]
+        codes[place], versions[place] = code_of[row.label], row.version
+        links[place] = sum(1 << bits.setdefault((row.item, link), len(bits)) for link in set(row.links))
+    columns_of_judges = {key: column for column, key in enumerate(judges, len(raters))}
+    n_invalid = dict.fromkeys(judges, 0)
+    for key, item, label in verdicts:
+        if item in items:
+            codes[items[item], columns_of_judges[key]] = code_of.get(label, MISSING)
+            n_invalid[key] += label is None
+    clusters = {name: number for number, name in enumerate(sorted(set(cluster_of.values())))}
+    none = np.full(len(items), -1, dtype=np.int64)
     table = LabelTable(
         categories=tuple(categories),
-        people=tuple(Rater(name, name, name) for name in people),
+        people=tuple(rater for _name, rater in raters),
         judges=tuple(judges.values()),
         codes=codes,
         links=links,
         is_single=links.astype(bool),
-        versions=np.zeros((len(items), len(people)), dtype=np.int64),
-        clusters=np.array([place[number] for number in cluster_of], dtype=np.int64),
+        versions=versions,
+        clusters=np.array([clusters[name] for name in cluster_of.values()], dtype=np.int64),
         n_clusters=len(clusters),
-        cluster_unit="items" if len(clusters) == len(items) else "clusters",
-        summary_of=summary_codes,
-        insights=summary_codes,
+        cluster_unit=unit or ("items" if len(clusters) == len(items) else "clusters"),
+        summary_of=none,
+        insights=none,
         summaries=(),
         items=tuple(items),
-        n_invalid=(0,) * len(judges),
+        n_invalid=tuple(n_invalid.values()),
     )
     return table.in_order_of_content()

@@ -24,14 +24,14 @@ def prepare() -> dict[str, str]:
         name="Study panel",
         now=now,
     )
-    values = links.LinkValues(
-        panel="prolific",
-        id_parameter="PROLIFIC_PID",
-        max_places=2,
-        max_tasks=1,
-        completion_code=CODE,
-        return_url="https://app.prolific.com/submissions/complete?cc=THANKS-7",
-    )
+    values = {
+        "panel": "prolific",
+        "id_parameter": "PROLIFIC_PID",
+        "max_places": 2,
+        "max_tasks": 1,
+        "completion_code": CODE,
+        "return_url": "https://app.prolific.com/submissions/complete?cc=THANKS-7",
+    }
     link = links.create_link(study=panel, values=values, by=None, now=now)
     links.set_open(link=link, is_open=True, by=None, now=now)
     written = makers.make_writing_study(

@@ -58,9 +58,8 @@ def prepare() -> dict[str, str]:
         study.state, study.has_trial = Study.State.OPEN, kind != "writing"
         study.trial_pass_share = Decimal("0.6") if kind == "validation" else None
         study.save()
-        values = links.LinkValues(
-            panel="prolific", id_parameter="PROLIFIC_PID", max_places=6, max_tasks=2, completion_code="THANKS"
-        )
+        values = {"panel": "prolific", "id_parameter": "PROLIFIC_PID", "max_places": 6, "max_tasks": 2}
+        values["completion_code"] = "THANKS"
         link = links.create_link(study=study, values=values, by=ada, now=now)
         links.set_open(link=link, is_open=True, by=ada, now=now)
         addresses[kind], addresses[f"{kind}-uid"] = f"/join/{link.key}/", str(study.uid)

@@ -16,7 +16,6 @@ from annotation.people.recruitment.links import (
     USUAL,
     WORD,
     BadPattern,
-    LinkValues,
     check_pattern,
     has_form,
     listed,
@@ -210,11 +209,9 @@ class LinkForm(FoldedForm):
             return str(data["id_pattern"])
         return USUAL[Panel(data["panel"])] if choice == PANELS else ""
 
-    def values(self) -> LinkValues:
-        """The link as it is stored; without a parameter the one that its panel uses."""
+    def values(self) -> dict[str, Any]:
+        """The fields of the link; without a parameter the one that its panel uses."""
         data: dict[str, Any] = self.cleaned_data
         usual, _others = PARAMETERS[Panel(data["panel"])]
-        stored = {name: value for name, value in data.items() if name != "id_form"}
-        return LinkValues(
-            **{**stored, "id_parameter": data["id_parameter"] or usual, "id_pattern": self._pattern(data)}
-        )
+        stored = {name: value for name, value in data.items() if name not in {"id_form", "allowed_ids"}}
+        return {**stored, "id_parameter": data["id_parameter"] or usual, "id_pattern": self._pattern(data)}

@@ -8,7 +8,6 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -115,51 +114,27 @@ SUBMISSIONS = {
 """The parameter with the panel's id of one person's turn, by which it approves and pays."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LinkValues:
-    """Settings of a link; without `id_pattern` any word is an id, without `allowed_ids` anybody joins."""
-
-    panel: str
-    id_parameter: str
-    id_pattern: str = ""
-    max_places: int
-    max_tasks: int | None = None
-    max_per_address: int | None = None
-    min_done_percent: int = 100
-    min_checks_percent: int | None = None
-    completion_code: str
-    failed_checks_code: str = ""
-    screened_out_code: str = ""
-    no_consent_code: str = ""
-    return_url: str = ""
-    allowed_ids: tuple[str, ...] = ()
-
-    def fields(self) -> dict[str, Any]:
-        """The fields of the link's own row."""
-        values = asdict(self)
-        del values["allowed_ids"]
-        return values
-
-
 @transaction.atomic
-def create_link(*, study: Study, values: LinkValues, by: Any, now: datetime) -> RecruitmentLink:
-    """Make a link, which stays closed until a researcher opens it."""
-    link: RecruitmentLink = RecruitmentLink.objects.create(
-        study=study, created_at=now, created_by=by, **values.fields()
-    )
-    _allow(link, values.allowed_ids)
+def create_link(
+    *, study: Study, values: Mapping[str, Any], allowed_ids: Iterable[str] = (), by: Any, now: datetime
+) -> RecruitmentLink:
+    """Make a link of these fields, closed until a researcher opens it; without `allowed_ids` anybody joins."""
+    link: RecruitmentLink = RecruitmentLink.objects.create(study=study, created_at=now, created_by=by, **values)
+    _allow(link, allowed_ids)
     audit.record(actor=by, action="recruitment.link_made", target=study, now=now)
     return link
 
 
 @transaction.atomic
-def change_link(*, link: RecruitmentLink, values: LinkValues, by: Any, now: datetime) -> RecruitmentLink:
+def change_link(
+    *, link: RecruitmentLink, values: Mapping[str, Any], allowed_ids: Iterable[str], by: Any, now: datetime
+) -> RecruitmentLink:
     """Change what a link says from now on; who has joined, and how it ended for them, stays as it is."""
     row: RecruitmentLink = RecruitmentLink.objects.select_for_update().select_related("study").get(pk=link.pk)
-    for name, value in values.fields().items():
+    for name, value in values.items():
         setattr(row, name, value)
     row.save()
-    _allow(row, values.allowed_ids)
+    _allow(row, allowed_ids)
     audit.record(actor=by, action="recruitment.link_changed", target=row.study, now=now)
     return row
 
@@ -182,10 +157,8 @@ def set_open(*, link: RecruitmentLink, is_open: bool, by: Any, now: datetime) ->
         return
     row.is_open = is_open
     row.save(update_fields=["is_open"])
-    if is_open:
-        audit.record(actor=by, action="recruitment.opened", target=row.study, now=now)
-    else:
-        audit.record(actor=by, action="recruitment.closed", target=row.study, now=now)
+    action = "recruitment.opened" if is_open else "recruitment.closed"
+    audit.record(actor=by, action=action, target=row.study, now=now)
 
 
 def links_of(study: Study) -> QuerySet[RecruitmentLink, RecruitmentLink]:
@@ -221,9 +194,7 @@ def offer_of(link: RecruitmentLink) -> dict[str, Any] | None:
 def query_of(link: RecruitmentLink) -> str:
     """The query of the address to enter at the panel, with its placeholders."""
     panel = RecruitmentLink.Panel(link.panel)
-    _usual, others = PARAMETERS[panel]
-    usual = PARAMETERS[panel][0]
-    pattern = PLACEHOLDERS[panel]
+    (usual, others), pattern = PARAMETERS[panel], PLACEHOLDERS[panel]
     names = [(link.id_parameter, usual), *((name, name) for name in others)]
     return "&".join(f"{name}={pattern % value if '%s' in pattern else pattern}" for name, value in names)
 

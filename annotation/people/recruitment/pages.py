@@ -236,7 +236,10 @@ def recruitment(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         raise Http404
     form = LinkForm(request.POST or None)
     if request.method == "POST" and form.is_valid():
-        links.create_link(study=study, values=form.values(), by=request.user, now=timezone.now())
+        allowed_ids = form.cleaned_data["allowed_ids"]
+        links.create_link(
+            study=study, values=form.values(), allowed_ids=allowed_ids, by=request.user, now=timezone.now()
+        )
         messages.success(request, "The link was created. Open it when people may join.")
         return redirect("annotation:recruitment", uid=study.uid)
     rows = []
@@ -257,7 +260,10 @@ def recruitment_link(request: HtmxHttpRequest, uid: uuid.UUID, link: uuid.UUID) 
     row = _link(study, link)
     form = LinkForm(request.POST or None, instance=row)
     if request.method == "POST" and form.is_valid():
-        links.change_link(link=row, values=form.values(), by=request.user, now=timezone.now())
+        allowed_ids = form.cleaned_data["allowed_ids"]
+        links.change_link(
+            link=row, values=form.values(), allowed_ids=allowed_ids, by=request.user, now=timezone.now()
+        )
         messages.success(request, "The link was changed.")
         return redirect("annotation:recruitment", uid=study.uid)
     context = {"study": study, "link": row, "form": form}

@@ -34,7 +34,7 @@ def study(ada) -> Study:
 
 def make_link(study: Study, *, by=None, now: datetime, **fields) -> RecruitmentLink:
     values = {"panel": "prolific", "id_parameter": "PROLIFIC_PID", "max_places": 3, "completion_code": CODE}
-    link = links.create_link(study=study, values=links.LinkValues(**{**values, **fields}), by=by, now=now)
+    link = links.create_link(study=study, values={**values, **fields}, by=by, now=now)
     links.set_open(link=link, is_open=True, by=by, now=now)
     return link
 
