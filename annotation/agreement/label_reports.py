@@ -7,7 +7,7 @@ from argparse import ArgumentParser
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from django.conf import settings
 from django.core.management.base import CommandError
@@ -182,6 +182,8 @@ def _agreement_make(options: Mapping[str, Any]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class OfLabels:
+    """Figures of labels that no kind has figures of its own for."""
+
     people: Agreement
 
     def as_json(self) -> dict[str, Any]:
@@ -211,37 +213,28 @@ AGREEMENT = Report(
 )
 
 
-class StudyFigures(NamedTuple):
-    """The figures of a study, and how its kind shows them."""
-
-    study: Study
-    results: StudyResults[Any, Any]
-    figures: Any
-
-
 def _results_arguments(parser: Any) -> None:
     parser.add_argument("--study", required=True, metavar="NAME", help="a study, by name or id")
 
 
-def _results_make(options: Mapping[str, Any]) -> StudyFigures:
+def _results_make(options: Mapping[str, Any]) -> tuple[Study, StudyResults[Any, Any], Any]:
     study = find_study(options["study"])
     kind = kind_named(study.kind)
     results: StudyResults[Any, Any] | None = kind.results_of(study)
     if results is None:
         raise CommandError(f"“{study.name}” has other reports: its kind is {kind.label}.")
-    return StudyFigures(study, results, results.computation.compute(results.public(results.first(study))))
+    return study, results, results.computation.compute(results.public(results.first(study)))
 
 
-def _sheet(chosen: StudyFigures) -> Sheet:
-    parts = chosen.results.sheet(chosen.study, chosen.figures, QueryDict()).parts
-    judged = chosen.results.judged(chosen.study, chosen.results.first(chosen.study), chosen.figures)
-    return Sheet((Note(chosen.study.name), *parts), judged)
+def _sheet(study: Study, results: StudyResults[Any, Any], figures: Any) -> Sheet:
+    parts = results.sheet(study, figures, QueryDict()).parts
+    return Sheet((Note(study.name), *parts), results.judged(study, results.first(study), figures))
 
 
 RESULTS = Report(
     "all figures of a study, as its page of results shows them",
     _results_arguments,
     _results_make,
-    as_json=lambda chosen: chosen.results.as_json(chosen.figures),
-    sheet=_sheet,
+    as_json=lambda made: made[1].as_json(made[2]),
+    sheet=lambda made: _sheet(*made),
 )

@@ -33,7 +33,7 @@ from annotation.coverage.page import (
     views,
 )
 from annotation.coverage.results import coverage_sheet, expose, look_form
-from annotation.kinds import Headline, kind_named
+from annotation.kinds import kind_named
 from annotation.labelling.kind import LabelWork
 from annotation.models import Assignment, CoverageLabel, ExternalLabel, LabelTask, Study
 from annotation.results.pages import moved
@@ -42,29 +42,11 @@ from annotation.results.table import PEOPLE
 from annotation.studies import lifecycle
 from benchmarks.results.pages import FigurePage, origin_of
 from benchmarks.results.sheet import Sheet
-from benchmarks.results.stored import Shown, look_up, look_up_many
+from benchmarks.results.stored import look_up, look_up_many
 from benchmarks.results.writing import Origin
 from benchmarks.web.charts import Chart
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
-
-
-@dataclass(frozen=True, slots=True)
-class Comparable:
-    """A study or a set of imported labels with its page, and its headline as last computed."""
-
-    study: Study
-    url: str
-    shown: Shown[Headline]
-
-
-@dataclass(frozen=True, slots=True)
-class LabelledDataset:
-    """A dataset on whose haystacks several studies have labels."""
-
-    name: str
-    url: str
-    n_studies: int
 
 
 def comparable(studies: QuerySet[Study]) -> QuerySet[Study]:
@@ -81,13 +63,6 @@ def comparable(studies: QuerySet[Study]) -> QuerySet[Study]:
         or_, (Q(("kind", kind), (f"label{at}__isnull", False)) for at, (kind, _model) in enumerate(places))
     )
     return studies.alias(**first).filter(labelled).order_by("-created_at", "-pk")
-
-
-def rows_of(studies: Sequence[Study], *, now: datetime) -> list[Comparable]:
-    """Studies with their headlines, as last computed."""
-    shown = look_up_many(HEADLINE, [OfStudy(study.pk) for study in studies], now=now)
-    addresses = [reverse(kinds.kind_named(study.kind).results_page, args=[study.uid]) for study in studies]
-    return [Comparable(*row) for row in zip(studies, addresses, shown, strict=True)]
 
 
 TRIED = 3
@@ -189,8 +164,8 @@ def _choose(request: HtmxHttpRequest) -> HttpResponse:
     studies = Study.objects.readable_by(request.user)
     studies_page = Paginator(comparable(studies), 20).get_page(request.GET.get("page"))
     labels = CoverageLabel.objects.filter(study__in=studies.values("pk"))
-    rows = rows_of(studies_page, now=timezone.now())
-    headlines = [row.shown.figures for row in rows if row.shown.figures]
+    shown = look_up_many(HEADLINE, [OfStudy(study.pk) for study in studies_page], now=timezone.now())
+    headlines = [each.figures for each in shown if each.figures]
     current = (
         labels.exclude(summary__haystack__dataset="")
         .order_by()
@@ -201,11 +176,14 @@ def _choose(request: HtmxHttpRequest) -> HttpResponse:
     address = reverse("annotation:agreement")
     context = {
         "page": studies_page,
-        "rows": rows,
-        "is_waiting": any(row.shown.is_waiting for row in rows),
+        "rows": [
+            {"study": study, "url": reverse(kind_named(study.kind).results_page, args=[study.uid]), "shown": each}
+            for study, each in zip(studies_page, shown, strict=True)
+        ],
+        "is_waiting": any(each.is_waiting for each in shown),
         "stats": [stat for headline in headlines for stat in (headline.percent, headline.corrected)],
         "datasets": [
-            LabelledDataset(name, f"{address}?{urlencode({'dataset': name})}", n)
+            {"name": name, "url": f"{address}?{urlencode({'dataset': name})}", "n_studies": n}
             for name, n in sorted(current.values_list("summary__haystack__dataset", "n"))
         ],
     }

@@ -222,19 +222,11 @@ def moved(request: HttpRequest, uid: uuid.UUID | None = None, name: str = "") ->
     return redirect(request.get_full_path().replace("/licences/", "/approvals/", 1), permanent=True)
 
 
-PART = {"part": "approvals"}
-
 urlpatterns = [
     *ApprovalsPage.urls("approvals/"),
     path("approvals/record/", record_approval, name="approval-record-dataset"),
     path("approvals/judges/<uuid:judge>/", to_test, name="approval-test"),
-    path("studies/<uuid:uid>/approvals/", pages.study_figures, PART, name="study-approvals"),
-    path(
-        "studies/<uuid:uid>/approvals/files/<str:name>",
-        pages.study_figures_file,
-        PART,
-        name="study-approvals-file",
-    ),
+    *pages.paths_of("approvals"),
     path("studies/<uuid:uid>/approvals/record/", record_approval, name="approval-record"),
     path("licences/", moved),
     path("studies/<uuid:uid>/licences/", moved),

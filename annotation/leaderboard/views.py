@@ -62,13 +62,9 @@ def stats_of(line: Line) -> dict[str, Stat]:
     return stats if line.labelled is None else {**stats, "coverage_labelled": line.labelled.scaled(100)}
 
 
-def board_as_json(board: Board, *, with_intervals: bool, with_people: bool = True) -> list[dict[str, Any]]:
+def board_as_json(board: Board, *, with_intervals: bool) -> list[dict[str, Any]]:
     """A row for each system and retriever, and for people."""
-    return [
-        _row(board, line, with_intervals=with_intervals)
-        for line in board.lines
-        if with_people or not line.is_people
-    ]
+    return [_row(board, line, with_intervals=with_intervals) for line in board.lines]
 
 
 def _row(board: Board, line: Line, *, with_intervals: bool) -> dict[str, Any]:

@@ -7,17 +7,17 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseBase
 from django.shortcuts import get_object_or_404, redirect
-from django.urls import path, reverse
+from django.urls import URLPattern, path, reverse
 from django.utils import timezone
 from django.views.decorators.http import require_safe
 
 from annotation.kinds import kind_named
 from annotation.models import Study
-from annotation.results.study import note_seen, waiting_for_study
+from annotation.results.study import note_seen
 from annotation.results.study_results import StudyResults
 from annotation.studies.kind import with_plans
 from annotation.studies.rows import archive_name
-from benchmarks.results.pages import sheet_file, shown_of, waiting_file
+from benchmarks.results.pages import sheet_file, shown_of, waiting_file, waiting_page
 from benchmarks.results.stored import FILE_WAIT_S
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
@@ -51,7 +51,8 @@ def study_figures(request: HtmxHttpRequest, uid: uuid.UUID, part: str = "") -> H
     facts = results.computation.facts(options)
     shown, sheet = results.laid_out(study, options, request.GET, now=now, facts=facts)
     if shown.figures is None or sheet is None:
-        return waiting_for_study(request, shown, study, here=results.here, heading=str(results.heading))
+        before = {"study": study, "here": results.here}
+        return waiting_page(request, shown, before, heading=str(results.heading), head=HEAD)
     results.was_read(request, study, shown.figures)
     if not part and shown.state == "fresh" and options == results.first(study):
         note_seen(request.session, study, (options, facts), now)
@@ -123,19 +124,18 @@ def _redirect(request: HttpRequest, place: str) -> HttpResponse:
     return redirect(f"{place}?{query}" if query else place, permanent=True)
 
 
-PLAN = {"part": "plan"}
-LEARNING = {"part": "learning"}
+def paths_of(part: str) -> list[URLPattern]:
+    """The addresses of a part of the results of a study, and of its files."""
+    start, chosen, name = f"studies/<uuid:uid>/{part}/", {"part": part}, f"study-{part}"
+    return [
+        path(start, study_figures, chosen, name=name),
+        path(f"{start}files/<str:name>", study_figures_file, chosen, name=f"{name}-file"),
+    ]
+
 
 urlpatterns = [
-    path("studies/<uuid:uid>/plan/", study_figures, PLAN, name="study-plan"),
-    path("studies/<uuid:uid>/plan/files/<str:name>", study_figures_file, PLAN, name="study-plan-file"),
-    path("studies/<uuid:uid>/learning/", study_figures, LEARNING, name="study-learning"),
-    path(
-        "studies/<uuid:uid>/learning/files/<str:name>",
-        study_figures_file,
-        LEARNING,
-        name="study-learning-file",
-    ),
+    *paths_of("plan"),
+    *paths_of("learning"),
     path("studies/<uuid:uid>/figures/", study_figures, name="study-figures"),
     path("studies/<uuid:uid>/figures/<str:name>", study_figures_file, name="study-figures-file"),
 ]

@@ -268,16 +268,6 @@ LOOKED_AT = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Prior:
-    """Variances of a headline where clusters have `size` items, to plan the width by, and whose they are."""
-
-    title: str
-    source: str
-    variances: Variances
-    is_points: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Outlook:
     """Half the interval that the headline of a study is expected to have, in its unit, and what says so.
 
@@ -308,16 +298,19 @@ def outlook(
     prior = _prior(measured, dict(zip(studies, shown, strict=True)), published=published)
     if prior is None:
         return None
-    known = prior.variances
+    title, source, known, is_points = prior
     if measured.n_people < MIN_WRITERS:
         known = of_given_people(known, n_each=measured.n_each)
     n_people = max(2, measured.n_people)
     width = expected_width(known, n_people=n_people, n_items=measured.n_clusters, n_each=measured.n_each)
-    half = width / 2 * (100 if prior.is_points else 1)
-    return Outlook(prior.title, half, prior.source, any(result.is_waiting for result in shown))
+    half = width / 2 * (100 if is_points else 1)
+    return Outlook(title, half, source, any(result.is_waiting for result in shown))
 
 
-def _prior(measured: Measured, plans: Mapping[Study, Shown[Plan]], *, published: Published | None) -> Prior | None:
+def _prior(
+    measured: Measured, plans: Mapping[Study, Shown[Plan]], *, published: Published | None
+) -> tuple[str, str, Variances, bool] | None:
+    """Title of a headline, whose variances these are, the variances to plan by, and whether it is in points."""
     headlines = []  # as last computed; what stands on most is taken
     for study, result in plans.items():
         first = next(iter(result.figures.planned), None) if result.figures is not None else None
@@ -328,8 +321,7 @@ def _prior(measured: Measured, plans: Mapping[Study, Shown[Plan]], *, published:
         said = {"name": study.name, "n": known.n_items, "unit": headline.unit, "people": known.n_people}
         source = "by the labels of “%(name)s” (%(people)d people, %(n)d %(unit)s)" % said
         variances = resized(known, before=headline.size, size=measured.size)
-        return Prior(headline.title, source, variances, headline.is_points)
+        return headline.title, source, variances, headline.is_points
     if published is None:
         return None
-    title, source = str(published.title), str(published.source)
-    return Prior(title, source, published.of(measured.size), published.is_points)
+    return str(published.title), str(published.source), published.of(measured.size), published.is_points

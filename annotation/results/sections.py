@@ -69,25 +69,23 @@ STANDS_OUT = 0.05
 def people_look(
     people: Agreement,
     *,
-    prefix: str = "",
     links: RowLinks | None = None,
     more: Iterable[Part] = (),
     reading: Iterable[Text] = (),
 ) -> tuple[Part, ...]:
-    """How far people agree and who is worth a look; keys of the parts begin with `prefix`."""
+    """How far people agree and who is worth a look."""
     if not people.n_pairable:
         none = ("No item has labels from two annotators, so there is no human agreement to show and no ceiling "
                  "for judges.")  # fmt: skip
-        return first_look(none, more=more, reading=reading, prefix=prefix)
-    chart, tables = of_pairs(people), _tables(people, prefix, links)
+        return first_look(none, more=more, reading=reading)
+    first, *others = _tables(people, "", links)
     return first_look(
         people_answer(people),
-        cards=Cards(f"{prefix}agreement", cards(people)),
-        chart=chart and chart.renamed(f"{prefix}{chart.name}"),
-        table=tables[0],
-        more=(*(replace(table, is_folded=True) for table in tables[1:]), *more),
+        cards=Cards("agreement", cards(people)),
+        chart=of_pairs(people),
+        table=first,
+        more=(*(replace(table, is_folded=True) for table in others), *more),
         reading=(*_reading(people), *reading),
-        prefix=prefix,
     )
 
 

@@ -7,19 +7,13 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
-from django.http import HttpResponse
-
 from annotation.kinds import Headline, kind_named
 from annotation.models import Study
 from annotation.studies.overview import notable_speeds
 from benchmarks.access import sight
 from benchmarks.results.computation import CannotCompute, Computation, register
-from benchmarks.results.pages import waiting_page
 from benchmarks.results.stored import Shown, look_up_many
 from benchmarks.web.charts import Chart
-from benchmarks.web.pages import HtmxHttpRequest
-
-HEAD = "annotation/_study_head.html"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,20 +34,6 @@ def study_or_gone(pk: int) -> Study:
     if study is None:
         raise CannotCompute("This study is gone.")
     return study
-
-
-def waiting_for_study(
-    request: HtmxHttpRequest,
-    shown: Shown[Any],
-    study: Study,
-    *,
-    here: str,
-    heading: str,
-    region: str = "figures",
-) -> HttpResponse:
-    """The page of a study before its first figures."""
-    context = {"study": study, "here": here}
-    return waiting_page(request, shown, context, heading=heading, head=HEAD, region=region)
 
 
 @dataclass(frozen=True, slots=True)
