@@ -55,12 +55,12 @@ class Open:
 
 
 class Why(Enum):
-    """Why somebody gets no mail now."""
+    """Why somebody gets no mail now, of one and of several."""
 
-    OPTED_OUT = "opted out"
-    NO_ADDRESS = "no address"
-    TODAY = "had one today"
-    NOTHING = "no open task"
+    OPTED_OUT = ("person wants no reminders.", "people want no reminders.")
+    NO_ADDRESS = ("person has no email address.", "people have no email address.")
+    TODAY = ("person was reminded in the past 24 hours.", "people were reminded in the past 24 hours.")
+    NOTHING = ("person has no open task.", "people have no open task.")
 
 
 def open_tasks(annotators: Iterable[Annotator]) -> dict[int, list[Open]]:
@@ -248,14 +248,6 @@ def _words(user: Any, tasks: list[Open]) -> tuple[str, str]:
     return _("Your open tasks"), render_to_string("annotation/mail_reminder.txt", context)
 
 
-REASONS = {
-    Why.NOTHING: ("person has no open task.", "people have no open task."),
-    Why.TODAY: ("person was reminded in the past 24 hours.", "people were reminded in the past 24 hours."),
-    Why.OPTED_OUT: ("person wants no reminders.", "people want no reminders."),
-    Why.NO_ADDRESS: ("person has no email address.", "people have no email address."),
-}
-
-
 @requires("annotation.change_study")
 @require_http_methods(["GET", "HEAD", "POST"])
 def study_remind(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
@@ -279,7 +271,7 @@ def study_remind(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     context = {
         "study": study,
         "people": people,
-        "others": [in_figures(n, *REASONS[reason]) for reason, n in others.items()],
+        "others": [in_figures(n, *reason.value) for reason, n in others.items()],
         "mail_is_set": settings.EMAIL_IS_SET,
         "may_send": may_send,
         "asked_at": asked_at,

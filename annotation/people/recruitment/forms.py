@@ -12,10 +12,9 @@ from django.core.validators import URLValidator
 from annotation.models import RecruitmentLink
 from annotation.models.recruitment import NAME
 from annotation.people.recruitment.links import (
-    PARAMETERS,
-    USUAL,
-    WORD,
+    ADDRESSES,
     BadPattern,
+    address_of,
     check_pattern,
     has_form,
     listed,
@@ -136,7 +135,7 @@ class LinkForm(FoldedForm):
         self.instance = instance
         if instance is not None:
             names = [name for name in LinkForm.base_fields if name not in {"id_form", "id_pattern", "allowed_ids"}]
-            usual = USUAL[Panel(instance.panel)]
+            usual = address_of(instance).ids
             id_form = ANY if not instance.id_pattern else PANELS if instance.id_pattern == usual else PATTERN
             kwargs.setdefault(
                 "initial",
@@ -191,9 +190,7 @@ class LinkForm(FoldedForm):
                 self.add_error("id_pattern", "Use letters, digits and sets such as [0-9a-f]{24}.")
         if "allowed_ids" in data and not self.errors:
             link = RecruitmentLink(id_pattern=self._pattern(data))
-            odd = [
-                value for value in data["allowed_ids"] if not WORD.fullmatch(value) or not has_form(link, value)
-            ]
+            odd = [value for value in data["allowed_ids"] if not has_form(link, value)]
             if odd:
                 self.add_error(
                     "allowed_ids",
@@ -207,11 +204,11 @@ class LinkForm(FoldedForm):
         choice = data.get("id_form") or PANELS
         if choice == PATTERN:
             return str(data["id_pattern"])
-        return USUAL[Panel(data["panel"])] if choice == PANELS else ""
+        return ADDRESSES[Panel(data["panel"])].ids if choice == PANELS else ""
 
     def values(self) -> dict[str, Any]:
         """The fields of the link; without a parameter the one that its panel uses."""
         data: dict[str, Any] = self.cleaned_data
-        usual, _others = PARAMETERS[Panel(data["panel"])]
+        usual = ADDRESSES[Panel(data["panel"])].parameter
         stored = {name: value for name, value in data.items() if name not in {"id_form", "allowed_ids"}}
         return {**stored, "id_parameter": data["id_parameter"] or usual, "id_pattern": self._pattern(data)}

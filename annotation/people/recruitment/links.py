@@ -9,7 +9,7 @@ import ipaddress
 import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, NamedTuple
 
 from django.db import transaction
 from django.db.models import Case, Q, QuerySet, Value, When
@@ -33,12 +33,6 @@ from annotation.studies.members import add_annotators
 from benchmarks import audit
 
 WORD = re.compile(r"[A-Za-z0-9_.:@-]{1,100}")
-USUAL = {
-    RecruitmentLink.Panel.PROLIFIC: "[0-9a-f]{24}",
-    RecruitmentLink.Panel.MTURK: "A[0-9A-Z]{1,63}",
-    RecruitmentLink.Panel.OTHER: "",
-}
-"""The form of each panel's ids; empty where nothing is known of them."""
 NOT_ACCEPTED = "ASSIGNMENT_ID_NOT_AVAILABLE"
 """Given by Mechanical Turk in the place of an id while somebody only looks."""
 PIECE = re.compile(r"(?:[A-Za-z0-9_:@-]|\[[A-Za-z0-9_.:@-]+\])(?:\{\d{1,3}(?P<to>,\d{1,3})?\})?")
@@ -93,25 +87,34 @@ def listed(text: str) -> list[str]:
 
 IN_A_QUERY = 500
 
-PARAMETERS = {
-    RecruitmentLink.Panel.PROLIFIC: ("PROLIFIC_PID", ("STUDY_ID", "SESSION_ID")),
-    RecruitmentLink.Panel.MTURK: ("workerId", ("assignmentId", "hitId")),
-    RecruitmentLink.Panel.OTHER: ("participant", ()),
-}
-"""For each panel, the parameter with a person's id, and what else it puts into the address."""
-PLACEHOLDERS = {
-    RecruitmentLink.Panel.PROLIFIC: "{{%%%s%%}}",
-    RecruitmentLink.Panel.MTURK: "${%s}",
-    RecruitmentLink.Panel.OTHER: "…",
+
+class Address(NamedTuple):
+    """What a panel puts into the address of a link.
+
+    That is a person's id under `parameter`, of the form `ids`, empty where nothing is known of it; `others`, among
+    them the id of the person's turn as `submission`, by which it approves and pays; each for its `placeholder`.
+    """
+
+    ids: str
+    parameter: str
+    others: tuple[str, ...]
+    submission: str
+    placeholder: str
+
+
+ADDRESSES = {
+    RecruitmentLink.Panel.PROLIFIC: Address(
+        "[0-9a-f]{24}", "PROLIFIC_PID", ("STUDY_ID", "SESSION_ID"), "SESSION_ID", "{{%%%s%%}}"
+    ),
+    RecruitmentLink.Panel.MTURK: Address(
+        "A[0-9A-Z]{1,63}", "workerId", ("assignmentId", "hitId"), "assignmentId", "${%s}"
+    ),
+    RecruitmentLink.Panel.OTHER: Address("", "participant", (), "", "…"),
 }
 
 
-SUBMISSIONS = {
-    RecruitmentLink.Panel.PROLIFIC: "SESSION_ID",
-    RecruitmentLink.Panel.MTURK: "assignmentId",
-    RecruitmentLink.Panel.OTHER: "",
-}
-"""The parameter with the panel's id of one person's turn, by which it approves and pays."""
+def address_of(link: RecruitmentLink) -> Address:
+    return ADDRESSES[RecruitmentLink.Panel(link.panel)]
 
 
 @transaction.atomic
@@ -193,21 +196,20 @@ def offer_of(link: RecruitmentLink) -> dict[str, Any] | None:
 
 def query_of(link: RecruitmentLink) -> str:
     """The query of the address to enter at the panel, with its placeholders."""
-    panel = RecruitmentLink.Panel(link.panel)
-    (usual, others), pattern = PARAMETERS[panel], PLACEHOLDERS[panel]
-    names = [(link.id_parameter, usual), *((name, name) for name in others)]
+    at = address_of(link)
+    pattern = at.placeholder
+    names = [(link.id_parameter, at.parameter), *((name, name) for name in at.others)]
     return "&".join(f"{name}={pattern % value if '%s' in pattern else pattern}" for name, value in names)
 
 
 def references_in(link: RecruitmentLink, parameters: Any) -> dict[str, str]:
     """Other values that the panel put into an address."""
-    _usual, names = PARAMETERS[RecruitmentLink.Panel(link.panel)]
-    return {name: parameters[name][:100] for name in names if parameters.get(name)}
+    return {name: parameters[name][:100] for name in address_of(link).others if parameters.get(name)}
 
 
 def submission_of(link: RecruitmentLink, references: Mapping[str, str]) -> str:
     """The panel's id of somebody's turn, by which it approves and pays; empty where it gave none."""
-    return references.get(SUBMISSIONS[RecruitmentLink.Panel(link.panel)], "")
+    return references.get(address_of(link).submission, "")
 
 
 IN_A_MINUTE = 30

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -39,23 +39,6 @@ from benchmarks.web.lists import Column, MemoryTable
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
 
-COLUMNS = (
-    "participant_id",
-    "submission_id",
-    "references",
-    "joined_at",
-    "outcome",
-    "ended_at",
-    "tasks",
-    "tasks_done",
-    "tasks_skipped",
-    "checks",
-    "checks_right",
-    "minutes",
-    "amount",
-    "currency",
-    "is_complete",
-)
 IN_A_BATCH = 1_000
 """So many submissions are approved at once by the panel."""
 IDLE = timedelta(days=1)
@@ -81,12 +64,15 @@ class Person:
 
     link: RecruitmentLink
     panel_id: str
-    submission_id: str
     references: dict[str, str]
     joined_at: datetime
     state: str
     ended_at: datetime | None
     progress: Progress
+
+    @property
+    def submission_id(self) -> str:
+        return submission_of(self.link, self.references)
 
     @property
     def label(self) -> str:
@@ -121,7 +107,6 @@ def people_of(link: RecruitmentLink) -> list[Person]:
         Person(
             link=link,
             panel_id=row.participant.panel_id,
-            submission_id=submission_of(link, row.references),
             references=row.references,
             joined_at=row.joined_at,
             state=state_of(row, progress[row.participant.annotator_id]),
@@ -134,7 +119,6 @@ def people_of(link: RecruitmentLink) -> list[Person]:
         Person(
             link=link,
             panel_id=row.panel_id,
-            submission_id=submission_of(link, row.references),
             references=row.references,
             joined_at=row.at,
             state=SCREENED_OUT,
@@ -163,27 +147,24 @@ def approvable(people: list[Person]) -> list[list[str]]:
     return [ids[start : start + IN_A_BATCH] for start in range(0, len(ids), IN_A_BATCH)]
 
 
-def pay_rows(people: list[Person]) -> Iterator[tuple[Any, ...]]:
-    """One row for each person in the order of `COLUMNS`; no pseudonym."""
-    for person in people:
-        progress = person.progress
-        yield (
-            person.panel_id,
-            person.submission_id,
-            " ".join(f"{name}={value}" for name, value in person.references.items()),
-            person.joined_at.isoformat(),
-            person.state,
-            person.ended_at.isoformat() if person.ended_at else "",
-            progress.n,
-            progress.n_done,
-            progress.n_skipped,
-            progress.n_checks,
-            progress.n_checks_right,
-            round(progress.worked_ms / 60_000, 2),
-            person.amount,
-            person.link.study.currency,
-            person.state == Recruitment.Outcome.COMPLETED,
-        )
+COLUMNS: dict[str, Callable[[Person], Any]] = {
+    "participant_id": lambda person: person.panel_id,
+    "submission_id": lambda person: person.submission_id,
+    "references": lambda person: " ".join(f"{name}={value}" for name, value in person.references.items()),
+    "joined_at": lambda person: person.joined_at.isoformat(),
+    "outcome": lambda person: person.state,
+    "ended_at": lambda person: person.ended_at.isoformat() if person.ended_at else "",
+    "tasks": lambda person: person.progress.n,
+    "tasks_done": lambda person: person.progress.n_done,
+    "tasks_skipped": lambda person: person.progress.n_skipped,
+    "checks": lambda person: person.progress.n_checks,
+    "checks_right": lambda person: person.progress.n_checks_right,
+    "minutes": lambda person: round(person.progress.worked_ms / 60_000, 2),
+    "amount": lambda person: person.amount,
+    "currency": lambda person: person.link.study.currency,
+    "is_complete": lambda person: person.state == Recruitment.Outcome.COMPLETED,
+}
+"""The file of a link: a row for each person, without pseudonym."""
 
 
 AT_MOST = 50
@@ -317,8 +298,8 @@ def recruitment_file(request: HttpRequest, uid: uuid.UUID, link: uuid.UUID) -> H
     """Participants' ids with outcome, tasks, time and amount, as CSV; without pseudonyms."""
     study = study_of(request, uid)
     row = _link(study, link)
-    rows = pay_rows(_people(row))
-    return csv_download(request, COLUMNS, rows, name=f"participants-{row.panel}-{row.pk}.csv", about=study)
+    rows = ([value(person) for value in COLUMNS.values()] for person in _people(row))
+    return csv_download(request, tuple(COLUMNS), rows, name=f"participants-{row.panel}-{row.pk}.csv", about=study)
 
 
 @requires("annotation.change_study")
