@@ -21,15 +21,12 @@ class MendableAdmin(admin.ModelAdmin):  # type: ignore[type-arg]
     show_full_result_count = False
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> list[str]:
-        """Everything but what can be mended."""
         return [field.name for field in self.opts.fields if field.name not in self.mendable]
 
     def has_add_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Made on the pages."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Deleted on the pages, which say what stands in the way."""
         return False
 
 

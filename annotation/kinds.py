@@ -300,7 +300,6 @@ def register(kind: Kind) -> Kind:
 
 
 def load() -> None:
-    """Import every installed kind, which registers it."""
     for name in INSTALLED:
         import_module(f"annotation.{name}.kind")
 

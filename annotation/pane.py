@@ -79,7 +79,6 @@ def sweep(*, now: datetime) -> int:
 
 
 def joined(panes: Iterable[Pane]) -> Pane:
-    """Several panes one after the other, as one."""
     joined = Pane(b"", 0, 0)
     for pane in panes:
         checksum = joined_crc32(joined.crc32, pane.crc32, pane.size)

@@ -95,7 +95,6 @@ class PublishForm(forms.ModelForm):  # type: ignore[type-arg]
         return self.cleaned_data["address"] or secrets.token_hex(12)
 
     def clean_follows(self) -> bool:
-        """Whether the newest figures are wanted."""
         return bool(self.cleaned_data["follows"])
 
 
@@ -216,7 +215,6 @@ def _html(parts: tuple[Part, ...], *, wait_s: float = WAIT_S) -> SafeString:
 
 
 def _card(publication: Publication, now: datetime) -> SafeString:
-    """The report card of a study, where it is published too."""
     if publication.study is None or not publication.shows_card:
         return SafeString()
     with sight.seeing(sight.of(publication.made_by)):

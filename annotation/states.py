@@ -19,8 +19,6 @@ class StudyState(models.TextChoices):
 
 
 class AssignmentState(models.TextChoices):
-    """How far a writing task is."""
-
     ASSIGNED = "assigned", "to do"
     STARTED = "started", "started"
     DONE = "done", "done"
@@ -37,8 +35,6 @@ class LabelTaskState(models.TextChoices):
 
 
 class WritingSetting(models.TextChoices):
-    """Which documents a writer is shown."""
-
     ORACLE = "oracle", "oracle within a token budget"
     FULL = "full", "full haystack"
     RANKING = "ranking", "a retriever's ranking"
@@ -64,8 +60,6 @@ class WritingDisconnectPolicy(models.TextChoices):
 
 
 class ExposureReason(models.TextChoices):
-    """How a user came to see reference insights."""
-
     PAGE = "page", "opened a page that shows insights"
     RESEARCH = "research", "has a research role on it"
     LINKING = "linking", "linked summaries of it"
@@ -96,15 +90,11 @@ class SessionState(models.TextChoices):
 
 
 class SnapshotKind(models.TextChoices):
-    """Whether a snapshot is that of a mark or the last one."""
-
     MARK = "mark", "mark"
     FINAL = "final", "final"
 
 
 class PanelName(models.TextChoices):
-    """Where participants are recruited."""
-
     PROLIFIC = "prolific", "Prolific"
     MTURK = "mturk", "Amazon Mechanical Turk"
     OTHER = "other", "another panel"
@@ -122,8 +112,6 @@ class RecruitmentOutcome(models.TextChoices):
 
 
 class RemovalMode(models.TextChoices):
-    """Fate of the work of a person who was erased."""
-
     ANONYMOUS = "anonymous", "made anonymous"
     DELETED = "deleted", "deleted"
 

@@ -51,7 +51,6 @@ def add_scope(parser: ArgumentParser) -> None:
 
 
 def add_reference(parser: ArgumentParser) -> None:
-    """The argument that chooses whom judges are compared with."""
     parser.add_argument(
         "--reference",
         default=MEAN,
@@ -107,12 +106,10 @@ def filtered(table: LabelTable, options: Mapping[str, Any]) -> LabelTable:
 
 
 def filters_of(options: Mapping[str, Any]) -> Filters:
-    """Filters by the arguments, people apart."""
     return Filters(**{name: options[name] for name in OF_SUMMARIES})
 
 
 def judged_table(options: Mapping[str, Any]) -> LabelTable:
-    """As `table_of`, for reports on judges."""
     table = table_of(options)
     if not table.judges:
         raise CommandError("No judge has judged what was labelled here; run one with manage.py run_judge.")

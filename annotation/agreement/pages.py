@@ -136,7 +136,6 @@ class AgreementPage(FigurePage[Figures]):
         return super().show() if self.request.GET.get("dataset") else _choose(self.request)
 
     def options(self) -> Look:
-        """Which labels; in files people are under their pseudonyms."""
         self.look, self.source = _look(self.request, None)
         return replace(self.look, is_public=bool(self.file))
 
@@ -147,7 +146,6 @@ class AgreementPage(FigurePage[Figures]):
         return {"form": look_form(self.request, figures)}
 
     def sheet(self, figures: Figures) -> Sheet:
-        """The figures, on the page with ways to decide on what is disputed."""
         expose(self.request, figures.options.haystack_pks)
         deciding = {} if self.file else _deciding(self.source, figures.top)
         rows = reverse("annotation:agreement-rows")

@@ -162,7 +162,6 @@ class Approvals:
 
 
 def approvals_of(table: LabelTable, look: ApprovalLook) -> tuple[Tested, ...]:
-    """Test every judge that has verdicts on these labels."""
     reference = look.labels.reference
     human = human_worth(table, reference)
     judges = {
@@ -281,7 +280,6 @@ def _compute(look: ApprovalLook) -> Approvals:
 
 
 def _facts(look: ApprovalLook) -> object:
-    """Labels, verdicts, decisions, and the judges by name and settings."""
     source = Source.of(look.labels)
     judges = Judge.objects.counted().order_by("pk").values_list("pk", "name", "version", "config_sha256")
     return source.facts(), source.names(), tuple(judges)
@@ -302,7 +300,6 @@ def as_json(figures: Approvals) -> dict[str, Any]:
 
 
 def row_json(tested: Tested) -> dict[str, Any]:
-    """One judge's approval as plain values: its card."""
     approval, test = tested.approval, tested.replaces
     return {
         "judge": tested.name,

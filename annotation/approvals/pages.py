@@ -39,8 +39,6 @@ LIMITS = {"bias": (0.1, 50.0), "spread": (0.1, 50.0), "concordance": (50.0, 100.
 
 
 class ApprovalResults(StudyResults[ApprovalLook, Approvals]):
-    """May judges stand in for people?"""
-
     computation = APPROVALS
     as_json = staticmethod(as_json)
     heading = "May a judge replace people?"
@@ -135,7 +133,6 @@ class ApprovalsPage(FigurePage[Approvals]):
         self.dataset = self.look.labels.dataset
 
     def options(self) -> ApprovalLook:
-        """These labels; in files people are under their pseudonyms."""
         return replace(self.look, labels=replace(self.look.labels, is_public=bool(self.file)))
 
     def beside(self) -> dict[str, Any]:
@@ -150,7 +147,6 @@ class ApprovalsPage(FigurePage[Approvals]):
         return form_context(self.request.GET, figures)
 
     def sheet(self, figures: Approvals) -> Sheet:
-        """The approvals, beside those on record on the page."""
         expose(self.request, figures.haystack_pks)
         query = self.request.GET
         beside = () if self.file else records_of(figures, query, dataset=self.dataset)

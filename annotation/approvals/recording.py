@@ -89,7 +89,6 @@ class OnRecord:
 
     @property
     def holds(self) -> bool:
-        """Whether it says something of this use."""
         return not self.reasons
 
 
@@ -159,7 +158,6 @@ class ApprovalSource:
         return {name for name, its in latest.items() if Finding.SAFE in {its.absolute, its.ranking}}
 
     def votes(self, jury: Judge, reader: Any) -> str:
-        """As how many independent judges a jury counts."""
         studies = Study.objects.readable_by(reader).of_coverage().order_by("pk")
         look = VotesLook(jury.pk, tuple(studies.values_list("pk", flat=True)))
         votes = look_up(JURY_VOTES, look, now=timezone.now()).figures

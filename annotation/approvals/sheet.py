@@ -110,7 +110,6 @@ def _cautions(tested: Tested, figures: Approvals) -> Iterator[str]:
 
 
 def votes_in_words(votes: Votes) -> str:
-    """As how many judges a jury counts."""
     return (
         f"Its {votes.n_members} members err alike (mean correlation of errors {votes.mean_correlation:.2f} on "
         f"{votes.n_items} labelled insights), so they count as {votes.effective:.1f} independent judges."

@@ -79,7 +79,6 @@ def laid_out(view: View, board: Board, version: str) -> BoardMade:
 def write_board(
     out: IO[bytes], board_made: BoardMade, *, licence: str, now: datetime, draw: Draw = draw_now
 ) -> dict[str, Any]:
-    """Write the zip and give its manifest, which it holds too."""
     return write(out, contents_of(board_made, licence=licence, now=now, draw=draw))
 
 

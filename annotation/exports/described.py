@@ -193,7 +193,6 @@ class StudyInWords:
             yield f"{counted(n_left, 'person', 'people').capitalize()} left before the end."
 
     def recruitment(self) -> Iterator[str]:
-        """Through which panels people came, and how it ended for them."""
         rows = list(self.study.recruitment_links.order_by().values_list("panel", "recruitments__outcome"))
         if panels := sorted({str(PanelName(panel).label) for panel, _outcome in rows}):
             yield f"People were recruited through {listed(panels)}."
@@ -224,7 +223,6 @@ class StudyInWords:
         return [pay + (f", {duration(worked)} in all." if worked else ".")]
 
     def instructions(self) -> Iterator[str]:
-        """Guidelines, training and trial."""
         if self.about.guideline_versions:
             file = listed([f"guidelines/{version}.md" for version in self.about.guideline_versions])
             told = (
@@ -257,7 +255,6 @@ class StudyInWords:
         return f"{took}, {in_words(passed) if passed else 'none'} of whom passed."
 
     def checked(self) -> Iterator[str]:
-        """Hidden questions with known answers."""
         if (gold := self.amounts["gold"]) and isinstance(self.work, LabelWork):
             mark = getattr(plan_of(self.study), "pass_mark", None)
             passed = f"; people qualified with {float(mark):.0%} of them right" if mark is not None else ""

@@ -163,7 +163,6 @@ def as_markdown(rows: Iterable[Row]) -> str:
 
 
 def files_of(rows: Sequence[Row]) -> Iterator[StudyFile]:
-    """The card for an archive, to read and for programs."""
     plain = {"schema_version": SCHEMA_VERSION, "rows": [row.as_json for row in rows]}
     yield StudyFile("report_card.md", "Report card", lambda: [as_markdown(rows)])
     yield StudyFile("report_card.json", "Report card", partial(json_file, plain))

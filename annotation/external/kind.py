@@ -356,8 +356,6 @@ TOOL_LABELS = replace(
 
 
 class External(StudyKind):
-    """Labels made elsewhere."""
-
     value = Study.Kind.EXTERNAL
     label = "labels made elsewhere"
     is_of_coverage = True

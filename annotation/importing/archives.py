@@ -217,7 +217,6 @@ class ArchivePlan(Plan[Archive]):
 
     @property
     def into(self) -> Destination | None:
-        """The study that the archive becomes, or that it is of."""
         if self.study is not None:
             return Destination(self.study.name, is_new=False)
         return self.inner.into if self.inner is not None else None

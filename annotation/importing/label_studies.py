@@ -215,7 +215,6 @@ def is_open_to(study: Study, actor: Any) -> bool:
 
 
 def address_of_study(uid: str) -> str:
-    """The page of a study, of whatever kind."""
     kind = Study.objects.values_list("kind", flat=True).get(uid=uid)
     return reverse(kind_named(kind).study_page, args=[uid])
 

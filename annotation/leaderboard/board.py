@@ -141,7 +141,6 @@ class Block:
 
     @property
     def systems(self) -> list[Line]:
-        """The rows that are not people's."""
         return [line for line in self.lines if not line.is_people]
 
     @property
@@ -267,7 +266,6 @@ def facts(look: Look) -> object:
 
 
 def behind_scores(haystacks: Collection[int], judge: int | None) -> tuple[QuerySet[Any, Any], QuerySet[Any, Any]]:
-    """The rows that scores of systems depend on."""
     return Verdict.objects.filter(judge=judge), Summary.objects.filter(haystack__in=haystacks).counted()
 
 

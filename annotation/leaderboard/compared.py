@@ -237,7 +237,6 @@ class ComparedPage(FigurePage[Compared]):
         return (*first_look(said, cards=cards, chart=chart, table=table, more=more, reading=reading), rows)
 
     def _chart(self, figures: Compared, title: str) -> Chart:
-        """The scores of one row, or of both under each other."""
         sides = [
             (self.names[key], getattr(figures, side)) for side, key in zip(PARTS, self.pair, strict=False) if key
         ]

@@ -408,8 +408,6 @@ def _series_chart(rows: Sequence[Experiment], name: str, measures: Sequence[str]
 
 
 class ExperimentsPage(ScopePage[Experiments]):
-    """Scores by place with their curves, and by what stands between."""
-
     url = "position-experiments"
     heading, computation, form_class = HEADING, EXPERIMENTS, ExperimentForm
     about = (
@@ -425,7 +423,6 @@ class ExperimentsPage(ScopePage[Experiments]):
         return {"crumbs": crumbs}
 
     def sheet(self, figures: Experiments) -> Sheet:
-        """The figures laid out, with the judges of the scores in them."""
         view = self.form.view()
         rated = models_of(name for row in figures.rows for name in row.names)
         judged = Judged((view.judge.pk,) if view else (), others=rated)

@@ -446,8 +446,6 @@ def _line(series: str, curve: Curve, panel: str, kind: Kind) -> Iterator[Point]:
 
 
 class PositionPage(ScopePage[PositionRows]):
-    """Curves and figures of where texts take their content from."""
-
     url = "content-positions"
     heading, computation, form_class = HEADING, POSITIONS, PositionForm
     about = (
@@ -462,7 +460,6 @@ class PositionPage(ScopePage[PositionRows]):
         }
 
     def sheet(self, figures: PositionRows) -> Sheet:
-        """The figures laid out, in the setting that the form offers and has chosen."""
         view, content = self.form.view(), Content(figures.rows)
         names = names_of(
             [*content.settings, *sorted({row.entry.retriever for row in content.rows} - {*content.settings})]

@@ -178,7 +178,6 @@ def final_texts(haystacks: Any, studies: Any) -> QuerySet[Snapshot]:
 
 
 def missing_of(texts: Texts) -> list[Wanted]:
-    """The texts whose content has not been found yet."""
     return missing(texts.all)
 
 
@@ -289,7 +288,6 @@ class ScopePage(FigurePage[F]):
     prefix, indent, renamed = "position", 2, RENAMED
 
     def options(self) -> PositionLook:
-        """The scope, with the studies that the reader may see."""
         return PositionLook.at(self.form.scope(beside_systems().for_user(self.request.user)))
 
 

@@ -40,7 +40,6 @@ from benchmarks.systems.retrievers import Line, quality_lines
 
 
 def add_task(parser: ArgumentParser) -> None:
-    """The arguments that choose haystacks, a judge and an average."""
     named.add_haystacks(parser)
     parser.add_argument("--domain", default="")
     parser.add_argument("--judge", default="published", metavar="NAME")
@@ -48,7 +47,6 @@ def add_task(parser: ArgumentParser) -> None:
 
 
 def add_view(parser: ArgumentParser) -> None:
-    """Add options that say what is compared."""
     add_task(parser)
     parser.add_argument("--people", action="store_true", help="add a row of people on these subtopics")
     parser.add_argument(
@@ -64,7 +62,6 @@ def add_view(parser: ArgumentParser) -> None:
 
 
 def add_leaderboard(parser: ArgumentParser) -> None:
-    """Add options that say what is compared, and how it is printed."""
     add_view(parser)
     parser.add_argument(
         "--intervals",
@@ -139,7 +136,6 @@ def view_of(options: Mapping[str, Any]) -> View:
 
 
 def leaderboard_lines(printed: Printed) -> list[str]:
-    """A table for a console, or the text that was asked for."""
     if printed.form:
         return [printed.text.rstrip("\n")]
     names = {setting: setting for setting in printed.board.settings}
@@ -175,7 +171,6 @@ DEFAULT_JUDGE = "published"
 
 
 def _add_texts(parser: ArgumentParser) -> None:
-    """The arguments that choose texts and the judge of the scores."""
     named.add_haystacks(parser)
     parser.add_argument(
         "--system",
@@ -190,7 +185,6 @@ def _add_texts(parser: ArgumentParser) -> None:
 
 
 def _add_context(parser: ArgumentParser) -> None:
-    """Those that choose texts, and the rule of MiddleSum."""
     _add_texts(parser)
     parser.add_argument(
         "--late",
@@ -291,7 +285,6 @@ SOURCES = Report(
 
 
 def _add_retrieval(parser: ArgumentParser) -> None:
-    """Which haystacks, and how many tokens a reader has."""
     named.add_haystacks(parser)
     parser.add_argument(
         "--budget", type=int, default=TOKEN_BUDGET, metavar="TOKENS", help="%(default)s by default"

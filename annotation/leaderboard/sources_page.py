@@ -70,7 +70,6 @@ class SourceView:
 
     @property
     def scores(self) -> list[str]:
-        """The measures that can be compared."""
         return [name for name in self.figures.measures if name not in LENGTHS]
 
 
@@ -82,7 +81,6 @@ def unit_of(name: str) -> Unit:
 
 
 def dataset_title(name: str) -> str:
-    """A dataset, or what stands for several, in words."""
     return {ALL_SOURCES: "all sources", ALL_DATASETS: "mean of datasets"}.get(name, name)
 
 
@@ -380,8 +378,6 @@ class SourceForm(forms.Form):
 
 
 class SourcesPage(FigurePage[SourceFigures]):
-    """Mean scores by system, method and dataset, and differences on the same sources."""
-
     url, prefix, indent = "source-scores", "sources", 2
     heading, computation, form_class = "Scores on sources", SOURCE_SCORES, SourceForm
     about = (

@@ -232,7 +232,6 @@ def _notes(board: Board) -> list[str]:
 
 
 def origin_of(view: View, *, version: str = "", computed_at: datetime | None = None) -> Origin:
-    """The subject of a board, as captions say it."""
     return Origin(board_name(view), "Leaderboard", str(view.judge), _chosen(view), version, computed_at)
 
 
@@ -295,7 +294,6 @@ def leaderboard_figures(request: HttpRequest, name: str) -> HttpResponseBase:
 @requires("annotation.view_session")
 @require_safe
 def leaderboard_file(request: HttpRequest, file_format: str) -> HttpResponseBase:
-    """All rows as JSON, CSV, LaTeX or Markdown."""
     _form, view, shown = shown_board(request, wait_s=FILE_WAIT_S)
     if file_format not in FORMATS or view is None or shown is None:
         raise Http404

@@ -15,7 +15,6 @@ from benchmarks.web.downloads import READERS, SPREADSHEETS
 
 
 def add_reader(parser: ArgumentParser) -> None:
-    """Declare `--for`: what reads the CSV files."""
     parser.add_argument(
         "--for",
         dest="reader",
@@ -27,7 +26,6 @@ def add_reader(parser: ArgumentParser) -> None:
 
 
 def add_archive(parser: ArgumentParser) -> None:
-    """Declare `--out` and `--licence` of an archive."""
     parser.add_argument("--out", required=True, type=Path, metavar="FILE")
     parser.add_argument("--licence", default="", metavar="TEXT", help="for instance CC BY 4.0")
 

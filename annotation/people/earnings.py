@@ -188,7 +188,6 @@ class Earned:
 
     @property
     def done(self) -> list[LabellingJob]:
-        """Label work of which something is done."""
         return [job for job in self.jobs if job.n_done]
 
 

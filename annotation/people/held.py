@@ -299,5 +299,4 @@ ACTS = (
 
 
 def all_held() -> list[Held]:
-    """All declarations of this app, with those of kinds of study."""
     return [*HELD, *(held for kind in kinds() for held in kind.held)]

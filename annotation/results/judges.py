@@ -104,7 +104,6 @@ class Reference:
         return estimates | self._on_expected(batch, index, part)
 
     def _pairs(self, column: Column, rules: Sequence[str]) -> tuple[Batch, list[Blocks]]:
-        """Each human column beside a judge's."""
         batch, items = Batch(self.table.n_clusters, self.resampling), self.table.pair_items()
         return batch, [add_pair(batch, items, human, column, rules=rules) for human in self.humans]
 

@@ -129,8 +129,6 @@ KEY = "learning"
 
 
 class LearningResults(StudyResults[OfStudy, Learning]):
-    """How people get better in a study of label work."""
-
     computation = LEARNING
     heading = "Learning"
     here = TAB.here

@@ -118,7 +118,6 @@ def _counted(people: Agreement) -> str:
 
 
 def _beside(prefix: str, report: JudgeReport) -> tuple[Part, ...]:
-    """Judges beside people on a question."""
     chart = forest(report, "pearson")
     return first_look(
         judges_answer(report),
@@ -297,7 +296,6 @@ class LabelResults(StudyResults[OfStudy, LabelFigures]):
         )
 
     def card(self, figures: LabelFigures) -> Chart | None:
-        """Judges beside people by correlation; without judges how far people agree."""
         question = _first(figures)
         if question is None or question.people is None:
             return None

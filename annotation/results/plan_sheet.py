@@ -38,8 +38,6 @@ TAB = Tab("plan", "How many more?", "annotation:study-plan", "results", "annotat
 
 
 class PlanResults(StudyResults[OfStudy, Plan]):
-    """Figures of what more labels would bring."""
-
     computation = PLAN
     heading = "How many more labels are enough?"
     here = TAB.here

@@ -118,7 +118,6 @@ def share_of(
 
 
 def mean_of(key: str, title: str, unit: str, cells: Sequence[Cell]) -> Plannable:
-    """A mean over writers and subtopics."""
     if not cells:
         return Plannable(key, title, unit, Stat.undefined(NOTHING_YET), None, is_points=True)
     components = components_of(cells)
@@ -205,7 +204,6 @@ class Plan:
 
 
 def plan_of(headline: Plannable, work: Work) -> Planned:
-    """The widths of a headline with more people and items."""
     known = headline.variances
     if known is None:
         return Planned(headline, (), ())

@@ -60,7 +60,6 @@ def number(value: float | None) -> str:
 
 
 def with_interval(values: Mapping[str, Any], name: str) -> str:
-    """A named figure with its interval for a console."""
     return number(values.get(name)) + bounds_of(values.get("intervals", {}).get(name))
 
 

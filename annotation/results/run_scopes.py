@@ -32,7 +32,6 @@ class RunStudies:
         )
 
     def seen(self, user: Any) -> set[str]:
-        """The ids of all studies that a user may see."""
         return {str(uid) for uid in _seen_by(user).order_by().values_list("uid", flat=True)}
 
     def elsewhere(self, *, of: Any, haystacks: Collection[int] = (), questions: Collection[int] = ()) -> list[str]:

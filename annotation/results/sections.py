@@ -58,7 +58,6 @@ class RowLinks:
 
 
 def counts_of(people: Agreement) -> Note:
-    """How many labels agreement stands on."""
     return Note(f"q = {people.q}, {people.n_items} items, {people.n_pairable} with two labels or more")
 
 

@@ -60,7 +60,6 @@ def spent_on(study: Study, answers: Sequence[Answers]) -> tuple[Spent, ...]:
 
 
 def spending_facts(answers: Sequence[Answers]) -> object:
-    """All that the cost of models depends on."""
     prices = ModelPrice.objects.order_by("pk").values_list(
         "model", "base_url", "valid_from", "input_per_million", "cached_per_million", "output_per_million"
     )

@@ -65,7 +65,6 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Write beside the file, and move it there once it is complete."""
         about, line, detail = WRITERS[options["format"]](options)
         audit.record_export(target=about, files=[options["out"].name], now=timezone.now(), **detail)
         self.stdout.write(line)

@@ -28,7 +28,6 @@ class Command(BaseCommand):
         add_archive(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Write beside the file, and move it there once it is complete."""
         now = timezone.now()
         try:
             board = board_made(view_of(options), studies_of(options), now=now)

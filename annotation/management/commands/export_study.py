@@ -28,7 +28,6 @@ class Command(BaseCommand):
         add_archive(parser)
 
     def handle(self, *args: Any, **options: Any) -> None:
-        """Write beside the file, and move it there once it is complete."""
         study = find_study(options["study"])
         write = partial(write_archive, study=study)
         self.stdout.write(write_archive_file(options, write, of=study, now=timezone.now()))

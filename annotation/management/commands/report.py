@@ -39,7 +39,6 @@ class Command(BaseCommand):
     help = "Print figures of people and judges, the same as on the agreement page."
 
     def add_arguments(self, parser: CommandParser) -> None:
-        """Let each sub-report declare its own."""
         choices = parser.add_subparsers(dest="report", metavar="REPORT", required=True)
         for name, report in REPORTS.items():
             arguments = choices.add_parser(name, help=report.help)

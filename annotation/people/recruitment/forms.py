@@ -29,7 +29,6 @@ CODES = ("failed_checks_code", "screened_out_code", "no_consent_code")
 
 
 def _code(label: Any, help_text: Any, *, required: bool = False) -> forms.CharField:
-    """A code that tells a panel how it ended for somebody."""
     return forms.CharField(label=label, required=required, max_length=60, help_text=help_text)
 
 

@@ -69,7 +69,6 @@ def key_of(panel_id: str) -> str:
 
 
 def has_form(link: RecruitmentLink, value: str) -> bool:
-    """Whether this can be an id of the panel of a link."""
     return bool(WORD.fullmatch(value)) and (not link.id_pattern or bool(re.fullmatch(link.id_pattern, value)))
 
 

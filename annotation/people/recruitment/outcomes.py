@@ -113,12 +113,10 @@ class Ending:
 
     @property
     def code(self) -> str:
-        """The code for the panel; empty where there is none for this."""
         return code_of(self.link, self.outcome)
 
     @property
     def return_url(self) -> str:
-        """Back to the panel with this code."""
         return return_url_of(self.link, self.outcome)
 
     @property
@@ -207,7 +205,6 @@ def _end(rows: Iterable[Recruitment], outcome: Outcome, *, now: datetime) -> int
 
 
 def rows_of(annotator: Annotator) -> RecruitmentQuerySet:
-    """By which links somebody came."""
     rows: RecruitmentQuerySet = Recruitment.objects.filter(participant__annotator=annotator)
     return rows
 
