@@ -189,7 +189,7 @@ def _tested(
 ) -> Tested:
     judge = table.judges[index]
     pairs, infos = summary_pairs(table, human, table.worth_of_judge(index))
-    compared = _compared(pairs)
+    compared = [Compared(pair.summarizer, pair.cluster, pair.judge, pair.human) for pair in pairs]
     domains = {pair.cluster: info.domain for pair, info in zip(pairs, infos, strict=True)}
     replaces, reason = _replaces(table, index, look.epsilon)
     return Tested(
@@ -204,11 +204,6 @@ def _tested(
         is_fitted_here=table.is_fitted_here(judge),
         scope=_scope(table, judge, stored, pairs, infos),
     )
-
-
-def _compared(pairs: Sequence[SummaryPair]) -> list[Compared]:
-    """The mean coverage of summarizers on what their intervals resample, by judge and people."""
-    return [Compared(pair.summarizer, pair.cluster, pair.judge, pair.human) for pair in pairs]
 
 
 def _replaces(table: LabelTable, index: int, epsilon: float) -> tuple[Replaceability | None, str]:

@@ -177,10 +177,6 @@ def final_texts(haystacks: Any, studies: Any) -> QuerySet[Snapshot]:
     return finals.exclude(session__in=excluded).exclude(summary__text="")
 
 
-def missing_of(texts: Texts) -> list[Wanted]:
-    return missing(texts.all)
-
-
 def place_missing(*, clock: Callable[[], datetime] = timezone.now, until: datetime | None = None) -> int:
     """Find and store the content of all texts of which it is missing; returns how many there were.
 
@@ -191,7 +187,7 @@ def place_missing(*, clock: Callable[[], datetime] = timezone.now, until: dateti
     pks = list(Haystack.objects.filter(is_practice=False).order_by("pk").values_list("pk", flat=True))
     for first in range(0, len(pks), AT_A_TIME):
         here = Haystack.objects.filter(pk__in=pks[first : first + AT_A_TIME])
-        waiting = missing_of(texts_in(Scope(here, studies, judge=None)))
+        waiting = missing(texts_in(Scope(here, studies, judge=None)).all)
         waiting.sort(key=lambda text: text.haystack)
         for start in range(0, len(waiting), AT_ONCE):
             if until is not None and clock() >= until:
@@ -205,7 +201,8 @@ def rows_of(scope: Scope, texts: Texts) -> list[Row]:
     known = placements(texts.all)
     known |= compute([text for text in texts.all if text not in known])
     scores = _scores(scope, texts.all)
-    imported, ratings = _imported_scores(scope), ratings_of(scope.haystacks, _keys(scope.studies))
+    ratings = ratings_of(scope.haystacks, scope.studies.values_list("pk", flat=True))
+    imported = _imported_scores(scope)
     of_texts = {pk: {**imported.get(pk, {}), **ratings.get(pk, {})} for pk in {*imported, *ratings}}
     placed = {
         entry: [
@@ -240,10 +237,6 @@ def _imported_scores(scope: Scope) -> dict[int, dict[str, float]]:
     """The scores that came with summaries, by the names of their metrics. One query."""
     rows = Summary.objects.filter(haystack__in=scope.haystacks).exclude(scores={}).order_by()
     return dict(rows.values_list("pk", "scores"))
-
-
-def _keys(studies: QuerySet[Study]) -> list[int]:
-    return list(studies.values_list("pk", flat=True))
 
 
 def _scores(scope: Scope, wanted: Collection[Wanted]) -> dict[int, dict[str, float | None]]:
@@ -301,7 +294,7 @@ class PositionRows:
 def _computed(look: PositionLook) -> PositionRows:
     scope = look.scope
     texts = texts_in(scope)
-    waiting = missing_of(texts)
+    waiting = missing(texts.all)
     for start in range(0, len(waiting), AT_ONCE):
         compute(waiting[start : start + AT_ONCE])
     return PositionRows(tuple(rows_of(scope, texts)))

@@ -410,7 +410,9 @@ def test_a_label_outside_the_categories_is_refused() -> None:
         plain_table([PlainLabel("a", "1", "X")], categories=("N", "P"))
 
 
-def big(n_items: int, n_people: int, n_judges: int) -> LabelTable:
+def test_many_people_and_judges_are_worked_out_on_shared_draws() -> None:
+    """Not a stopwatch: an order of magnitude over what it takes still passes."""
+    n_items, n_people, n_judges = 1400, 4, 7
     rng = np.random.default_rng(5)
     truth = rng.integers(0, 3, n_items)
     small = plain_table(
@@ -421,7 +423,7 @@ def big(n_items: int, n_people: int, n_judges: int) -> LabelTable:
     codes = np.where(rng.random(shape) < 0.3, rng.integers(0, 3, shape), truth[:, None])
     links = np.where(codes > 0, 4, 0).astype(object)
     clusters = np.arange(n_items) // 7
-    return replace(
+    table = replace(
         small,
         judges=tuple(
             replace(small.people[0], key=f"j{n}", name=f"j{n}", kind="imported") for n in range(n_judges)
@@ -436,11 +438,6 @@ def big(n_items: int, n_people: int, n_judges: int) -> LabelTable:
         insights=np.full(n_items, -1),
         n_invalid=(0,) * n_judges,
     )
-
-
-def test_many_people_and_judges_are_worked_out_on_shared_draws() -> None:
-    """Not a stopwatch: an order of magnitude over what it takes still passes."""
-    table = big(1400, 4, 7)
     started = time.monotonic()
     found, judged = agreement(table), judge_report(table)
     assert time.monotonic() - started < 10

@@ -12,7 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from django.db import transaction
-from django.db.models import Case, Q, QuerySet, Value, When
+from django.db.models import Case, Q, Value, When
 from django.utils.crypto import salted_hmac
 
 from annotation.kinds import kind_named
@@ -161,13 +161,6 @@ def set_open(*, link: RecruitmentLink, is_open: bool, by: Any, now: datetime) ->
     row.save(update_fields=["is_open"])
     action = "recruitment.opened" if is_open else "recruitment.closed"
     audit.record(actor=by, action=action, target=row.study, now=now)
-
-
-def links_of(study: Study) -> QuerySet[RecruitmentLink, RecruitmentLink]:
-    rows: QuerySet[RecruitmentLink, RecruitmentLink] = study.recruitment_links.select_related("study").order_by(
-        "pk"
-    )
-    return rows
 
 
 def n_used(link: RecruitmentLink) -> int:

@@ -224,7 +224,7 @@ def recruitment(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         messages.success(request, "The link was created. Open it when people may join.")
         return redirect("annotation:recruitment", uid=study.uid)
     rows = []
-    for link in links.links_of(study):
+    for link in study.recruitment_links.select_related("study").order_by("pk"):
         outcomes.settle(link.recruitments.all(), now=timezone.now())
         address = request.build_absolute_uri(reverse("join", args=[link.key])) + "?" + links.query_of(link)
         n_used = links.n_used(link)
