@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from annotation.approvals.computing import Approvals, Tested, Votes
 from annotation.studies.amounts import in_figures
@@ -18,6 +19,7 @@ from benchmarks.results.sheet import (
     Sheet,
     Table,
     Unit,
+    values_of,
 )
 from benchmarks.scoring.approval import Approval, Use, Verdict
 from benchmarks.scoring.stat import Stat
@@ -199,78 +201,55 @@ def _part(title: str, stat: Stat, bound: float | None, threshold: float, *, at_m
 
 def _all(figures: Approvals) -> Table:
     measures = (
-        Measure("absolute", "Absolute scores", Unit.TEXT),
-        Measure("ranking", "Ranking", Unit.TEXT),
-        Measure("bias", "Bias", Unit.POINTS, is_signed=True),
-        Measure("spread", "Spread", Unit.POINTS, has_badge=False),
+        Measure("absolute", "Absolute scores", Unit.TEXT, of=lambda it: it.absolute.verdict.value),
+        Measure("ranking", "Ranking", Unit.TEXT, of=lambda it: it.ranking.verdict.value),
+        Measure("bias", "Bias", Unit.POINTS, is_signed=True, of=lambda it: it.bias.scaled(100)),
+        Measure("spread", "Spread", Unit.POINTS, has_badge=False, of=lambda it: it.spread.scaled(100)),
         Measure("concordance", "Same order", Unit.SHARE, has_badge=False),
-        Measure("needed_absolute", "Subtopics for scores", Unit.COUNT),
-        Measure("needed_ranking", "Subtopics for ranking", Unit.COUNT),
+        Measure("needed_absolute", "Subtopics for scores", Unit.COUNT, of=lambda it: it.absolute.needed),
+        Measure("needed_ranking", "Subtopics for ranking", Unit.COUNT, of=lambda it: it.ranking.needed),
         Measure("n_systems", "Systems", Unit.COUNT),
         Measure("n_subtopics", "Subtopics", Unit.COUNT),
     )
-    rows = tuple(_row(row) for row in figures.rows)
+    rows = tuple(
+        Row(
+            (tested.name,),
+            values_of(measures, tested.approval),
+            url=f"?judge={tested.key}",
+            marks=(Mark("fitted here", warns=True),) if tested.is_fitted_here else (),
+        )
+        for tested in figures.rows
+    )
     shown = [measure for measure in measures if any(row.number(measure.key) is not None for row in rows)]
     return Table("approvals", "All judges", (Name("judge", "Judge"),), tuple(shown), rows)
 
 
-def _row(tested: Tested) -> Row:
-    approval = tested.approval
-    return Row(
-        (tested.name,),
-        {
-            "absolute": approval.absolute.verdict.value,
-            "ranking": approval.ranking.verdict.value,
-            "bias": approval.bias.scaled(100),
-            "spread": approval.spread.scaled(100),
-            "concordance": approval.concordance,
-            "needed_absolute": approval.absolute.needed,
-            "needed_ranking": approval.ranking.needed,
-            "n_systems": approval.n_systems,
-            "n_subtopics": approval.n_subtopics,
-        },
-        url=f"?judge={tested.key}",
-        marks=(Mark("fitted here", warns=True),) if tested.is_fitted_here else (),
-    )
-
-
 def _further(figures: Approvals) -> Table:
-    return Table(
-        "further",
-        "Other measures",
-        (Name("judge", "Judge"),),
-        (
-            Measure("tau", "Kendall's τ", Unit.FIGURE, "of systems' means by judge and people"),
-            Measure("advantage", "As near as an annotator", Unit.SHARE, "mean share of items", has_badge=False),
-            Measure("replaces", "Wins against", Unit.TEXT, "annotators, of those tested"),
-            Measure("power", "Power", Unit.SHARE, "how often a judge as near as people would win"),
-            Measure("domain_p", "Domains alike, p", Unit.FIGURE, "how often as far apart by chance"),
-            Measure("votes", "Votes of a jury", Unit.RATING, "independent judges that it counts as"),
-        ),
-        tuple(_further_row(row) for row in figures.rows),
+    near, wins = "mean share of items", "annotators, of those tested"
+    power, jury = "how often a judge as near as people would win", "independent judges that it counts as"
+    apart = "how often as far apart by chance"
+    measures = (
+        Measure("tau", "Kendall's τ", Unit.FIGURE, "of systems' means by judge and people"),
+        Measure("advantage", "As near as an annotator", Unit.SHARE, near, has_badge=False, of=_advantage),
+        Measure("replaces", "Wins against", Unit.TEXT, wins, of=_wins),
+        Measure("power", "Power", Unit.SHARE, power, of=lambda it: it.replaces and it.replaces.power),
+        Measure("domain_p", "Domains alike, p", Unit.FIGURE, apart, of=lambda it: it.interaction.p),
+        Measure("votes", "Votes of a jury", Unit.RATING, jury, of=lambda it: it.votes and it.votes.effective),
     )
+    rows = tuple(Row((tested.name,), values_of(measures, tested)) for tested in figures.rows)
+    return Table("further", "Other measures", (Name("judge", "Judge"),), measures, rows)
 
 
-def _further_row(tested: Tested) -> Row:
+def _advantage(tested: Tested) -> Stat:
     test = tested.replaces
-    advantage = (
-        Stat.undefined(tested.replaces_reason)
-        if test is None
-        else Stat(test.advantage, low=test.low, high=test.high)
-    )
-    return Row(
-        (tested.name,),
-        {
-            "tau": tested.tau,
-            "advantage": advantage,
-            "replaces": ""
-            if test is None
-            else f"{sum(each.is_won for each in test.against)} / {len(test.against)}",
-            "power": None if test is None else test.power,
-            "domain_p": tested.interaction.p,
-            "votes": None if tested.votes is None else tested.votes.effective,
-        },
-    )
+    if test is None:
+        return Stat.undefined(tested.replaces_reason)
+    return Stat(test.advantage, low=test.low, high=test.high)
+
+
+def _wins(tested: Tested) -> str:
+    against = () if tested.replaces is None else tested.replaces.against
+    return f"{sum(each.is_won for each in against)} / {len(against)}" if tested.replaces else ""
 
 
 def _domains(tested: Tested) -> Iterator[Table]:
@@ -283,29 +262,15 @@ def _domains(tested: Tested) -> Iterator[Table]:
         if interaction.p is not None
         else "All subtopics are of one domain, so nothing is known of others."
     )
-    rows = tuple(
-        Row(
-            (domain.domain or "unnamed",),
-            {
-                "bias": domain.bias.scaled(100),
-                "to_others": domain.to_others.scaled(100),
-                "n_subtopics": domain.bias.n_clusters,
-            },
-        )
-        for domain in interaction.by_domain
+    points = partial(Measure, unit=Unit.POINTS, is_signed=True, has_badge=False)
+    measures = (
+        points("bias", "Judge − people", of=lambda it: it.bias.scaled(100)),
+        points("to_others", "Minus other domains", of=lambda it: it.to_others.scaled(100)),
+        Measure("n_subtopics", "Subtopics", Unit.COUNT, of=lambda it: it.bias.n_clusters),
     )
-    yield Table(
-        "domains",
-        f"Bias by domain: {tested.name}",
-        (Name("domain", "Domain"),),
-        (
-            Measure("bias", "Judge − people", Unit.POINTS, is_signed=True, has_badge=False),
-            Measure("to_others", "Minus other domains", Unit.POINTS, is_signed=True, has_badge=False),
-            Measure("n_subtopics", "Subtopics", Unit.COUNT),
-        ),
-        rows,
-        about=about,
-    )
+    rows = tuple(Row((row.domain or "unnamed",), values_of(measures, row)) for row in interaction.by_domain)
+    title = f"Bias by domain: {tested.name}"
+    yield Table("domains", title, (Name("domain", "Domain"),), measures, rows, about=about)
 
 
 def _systems(tested: Tested) -> Table:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
+from operator import attrgetter
 
 from annotation.results.charts import MEASURES
 from annotation.results.judges import COMPARED, Consistency, Difference, JudgeReport, JudgeRow
@@ -23,6 +25,7 @@ from benchmarks.results.sheet import (
     Unit,
     Value,
     stat_row,
+    values_of,
 )
 from benchmarks.results.writing import is_significant, spoken
 from benchmarks.scoring.pairs import CHANCE, METHODS
@@ -266,27 +269,17 @@ def _differences(report: JudgeReport, prefix: str) -> list[Part]:
 
 
 def _consistency(rows: Sequence[Consistency], prefix: str) -> Table:
+    measures = (
+        Measure("repeats", "Times asked", Unit.COUNT, of=attrgetter("n_repeats")),
+        replace(COUNTED, of=attrgetter("percent.n_items")),
+        Measure("percent", "Agreement", Unit.SHARE),
+        Measure("randolph", "Randolph κ"),
+    )
     return Table(
         f"{prefix}consistency",
         "Consistency",
         (Name("judge", "Judge"),),
-        (
-            Measure("repeats", "Times asked", Unit.COUNT),
-            COUNTED,
-            Measure("percent", "Agreement", Unit.SHARE),
-            Measure("randolph", "Randolph κ"),
-        ),
-        tuple(
-            Row(
-                (row.judge,),
-                {
-                    "repeats": row.n_repeats,
-                    "n": row.percent.n_items,
-                    "percent": row.percent,
-                    "randolph": row.randolph,
-                },
-            )
-            for row in rows
-        ),
+        measures,
+        tuple(Row((row.judge,), values_of(measures, row)) for row in rows),
         about="How often a judge repeats its verdict when asked again, over all pairs of repeats.",
     )

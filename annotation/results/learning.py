@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
+from operator import attrgetter
 from typing import Any
 
 from django.http import QueryDict
@@ -14,7 +15,19 @@ from annotation.models import Study, Trial
 from annotation.results.study import OfStudy, study_or_gone
 from annotation.results.study_results import StudyResults
 from benchmarks.results.computation import Computation, register
-from benchmarks.results.sheet import Cell, Drawing, Measure, Name, Note, Row, Section, Sheet, Table, Unit
+from benchmarks.results.sheet import (
+    Cell,
+    Drawing,
+    Measure,
+    Name,
+    Note,
+    Row,
+    Section,
+    Sheet,
+    Table,
+    Unit,
+    values_of,
+)
 from benchmarks.scoring.formulas import wilson_ends
 from benchmarks.web.charts import Chart, Kind, Lines, Point, Words, colour_of
 
@@ -179,18 +192,15 @@ def _lines(figures: Learning) -> Iterator[tuple[Learner, str, str, tuple[Right, 
 
 
 def _table(figures: Learning) -> Table:
+    measures = (
+        Measure("share", "Right", Unit.SHARE, "with a 95 % Wilson interval", of=_with_ends),
+        Measure("right", "Right answers", Unit.COUNT, of=attrgetter("n_right")),
+        Measure("n", "Answers", Unit.COUNT),
+        Measure("low", "Right, from", Unit.SHARE, is_extra=True),
+        Measure("high", "Right, to", Unit.SHARE, is_extra=True),
+    )
     rows = tuple(
-        Row(
-            (name, panel, str(place)),
-            {
-                "share": Cell(right.share, aside=f"{100 * right.low:.0f} – {100 * right.high:.0f} %"),
-                "right": right.n_right,
-                "n": right.n,
-                "low": right.low,
-                "high": right.high,
-            },
-            is_pinned=learner is figures.everyone,
-        )
+        Row((name, panel, str(place)), values_of(measures, right), is_pinned=learner is figures.everyone)
         for learner, name, panel, points in _lines(figures)
         for place, right in enumerate(points, 1)
     )
@@ -198,15 +208,13 @@ def _table(figures: Learning) -> Table:
         KEY,
         "Right answers",
         (Name("annotator", "Annotator", is_filter=True), Name("of", "Of"), Name("place", "Try or part")),
-        (
-            Measure("share", "Right", Unit.SHARE, "with a 95 % Wilson interval"),
-            Measure("right", "Right answers", Unit.COUNT),
-            Measure("n", "Answers", Unit.COUNT),
-            Measure("low", "Right, from", Unit.SHARE, is_extra=True),
-            Measure("high", "Right, to", Unit.SHARE, is_extra=True),
-        ),
+        measures,
         rows,
     )
+
+
+def _with_ends(right: Right) -> Cell:
+    return Cell(right.share, aside=f"{100 * right.low:.0f} – {100 * right.high:.0f} %")
 
 
 def _chart(figures: Learning) -> Chart:

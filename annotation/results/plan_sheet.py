@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime
+from operator import attrgetter
 from typing import Any
 
 from django.http import QueryDict
@@ -11,7 +12,7 @@ from django.utils.text import capfirst
 
 from annotation.kinds import Tab, kind_named
 from annotation.models import Study
-from annotation.results.planning import PLAN, Plan, Plannable, Planned, Target, Work
+from annotation.results.planning import PLAN, Design, Plan, Plannable, Planned, Target, Work
 from annotation.results.spending import Spent
 from annotation.results.study import OfStudy
 from annotation.results.study_results import StudyResults
@@ -28,10 +29,11 @@ from benchmarks.results.sheet import (
     Sheet,
     Table,
     Unit,
+    values_of,
 )
 from benchmarks.results.stored import look_up_many
 from benchmarks.results.writing import number
-from benchmarks.scoring.stat import stat_json
+from benchmarks.scoring.stat import Stat, stat_json
 from benchmarks.web.charts import Chart, Kind, Lines, Point, Words, colour_of
 
 TAB = Tab("plan", "How many more?", "annotation:study-plan", "results", "annotation.view_session")
@@ -93,21 +95,30 @@ def next_step(plan: Plan) -> str:
 
 def _costs(spent: Sequence[Spent]) -> Section:
     """Costs of people and models, side by side: in all, an item, an answer, a finished task."""
+    tasks = "sessions, in a writing study"
+    measures = (
+        Measure("items", "Items", Unit.COUNT, of=attrgetter("n_items")),
+        Measure("answers", "Answers", Unit.COUNT, of=attrgetter("n_answers")),
+        Measure("tasks", "Finished tasks", Unit.COUNT, tasks, of=attrgetter("n_tasks")),
+        Measure("hours", "Hours", Unit.POINTS, "active time, also of unfinished tasks"),
+        Measure("total", "In all", Unit.MONEY),
+        Measure("per_item", "An item", Unit.MONEY, of=lambda it: it.each(it.n_items)),
+        Measure("per_answer", "An answer", Unit.MONEY, of=lambda it: _each(it, it.n_answers)),
+        Measure("per_task", "A finished task", Unit.MONEY, of=lambda it: _each(it, it.n_tasks)),
+    )
     table = Table(
         "cost",
         "Cost of people and models",
         (Name("who", "People or model"), Name("currency", "Currency")),
-        (
-            Measure("items", "Items", Unit.COUNT),
-            Measure("answers", "Answers", Unit.COUNT),
-            Measure("tasks", "Finished tasks", Unit.COUNT, "sessions, in a writing study"),
-            Measure("hours", "Hours", Unit.POINTS, "active time, also of unfinished tasks"),
-            Measure("total", "In all", Unit.MONEY),
-            Measure("per_item", "An item", Unit.MONEY),
-            Measure("per_answer", "An answer", Unit.MONEY),
-            Measure("per_task", "A finished task", Unit.MONEY),
+        measures,
+        tuple(
+            Row(
+                ("people" if each.is_people else each.name, each.currency),
+                values_of(measures, each),
+                is_pinned=each.is_people,
+            )
+            for each in spent
         ),
-        tuple(_cost_row(spent) for spent in spent),
         about=("Models by the tokens of the calls that gave their answers, at the prices of those days; repairs "
                 "and repeats come on top. “–” where nobody is paid, or a model has no price or calls on record."),
     )  # fmt: skip
@@ -130,22 +141,8 @@ def _item_costs(spent: Sequence[Spent]) -> Iterator[Note]:
         yield Note(f"An item costs {', '.join(said)}.", is_answer=True)
 
 
-def _cost_row(spent: Spent) -> Row:
-    name = "people" if spent.is_people else spent.name
-    return Row(
-        (name, spent.currency),
-        {
-            "items": spent.n_items,
-            "answers": spent.n_answers,
-            "tasks": spent.n_tasks,
-            "hours": spent.hours,
-            "total": spent.total,
-            "per_item": spent.each(spent.n_items),
-            "per_answer": spent.each(spent.n_answers) if spent.n_answers is not None else None,
-            "per_task": spent.each(spent.n_tasks) if spent.n_tasks is not None else None,
-        },
-        is_pinned=spent.is_people,
-    )
+def _each(spent: Spent, n: int | None) -> Stat | None:
+    return None if n is None else spent.each(n)
 
 
 def _so_far(work: Work) -> str:
@@ -207,40 +204,31 @@ def _half(value: float, headline: Plannable) -> str:
 
 def _table(planned: Planned, work: Work) -> Table:
     factor, unit = planned.headline.factor, Unit.POINTS if planned.headline.is_points else Unit.FIGURE
-    rows = []
-    for at, design in enumerate(planned.designs):
-        width = design.width
-        ends = (number(factor * end / 2, unit) for end in (width.low, width.high))
-        range_ = " – ".join(ends)
-        rows.append(
-            Row(
-                (f"{width.n_people} × {width.n_items}",),
-                {
-                    "half": Cell(factor * width.expected / 2, aside=range_),
-                    "half_low": factor * width.low / 2,
-                    "half_high": factor * width.high / 2,
-                    "n_people": width.n_people,
-                    "n_items": width.n_items,
-                    "hours": design.hours,
-                    "cost": float(design.cost),
-                },
-                is_pinned=at == 0,
-            )
-        )
+
+    def half(design: Design) -> Cell:
+        ends = (number(factor * end / 2, unit) for end in (design.width.low, design.width.high))
+        return Cell(factor * design.width.expected / 2, aside=" – ".join(ends))
+
+    how = "expected; below it the range of 80 in 100"
+    people, items = attrgetter("width.n_people"), attrgetter("width.n_items")
+    measures = (
+        Measure("half", "± (half the 95 % interval)", unit, how, of=half),
+        Measure("half_low", "±, from", unit, is_extra=True, of=lambda it: factor * it.width.low / 2),
+        Measure("half_high", "±, to", unit, is_extra=True, of=lambda it: factor * it.width.high / 2),
+        Measure("n_people", "People", Unit.COUNT, is_extra=True, of=people),
+        Measure("n_items", planned.headline.unit, Unit.COUNT, is_extra=True, of=items),
+        Measure("hours", "Hours more", Unit.POINTS),
+        Measure("cost", f"{work.currency} more", Unit.MONEY, of=lambda it: float(it.cost)),
+    )
     return Table(
         f"plan-{planned.headline.key}",
         "Widths",
         (Name("design", f"People × {planned.headline.unit}"),),
-        (
-            Measure("half", "± (half the 95 % interval)", unit, "expected; below it the range of 80 in 100"),
-            Measure("half_low", "±, from", unit, is_extra=True),
-            Measure("half_high", "±, to", unit, is_extra=True),
-            Measure("n_people", "People", Unit.COUNT, is_extra=True),
-            Measure("n_items", planned.headline.unit, Unit.COUNT, is_extra=True),
-            Measure("hours", "Hours more", Unit.POINTS),
-            Measure("cost", f"{work.currency} more", Unit.MONEY),
+        measures,
+        tuple(
+            Row((f"{people(design)} × {items(design)}",), values_of(measures, design), is_pinned=at == 0)
+            for at, design in enumerate(planned.designs)
         ),
-        tuple(rows),
         about="The first row is the study as it is. Ranges are what labels so far leave open.",
         is_folded=True,
     )

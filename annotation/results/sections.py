@@ -111,23 +111,18 @@ def questions_look(
         f"Worth a look: {name}, without whom κ is higher on {n} of {len(questions)} questions."
         for name, n in outstanding.most_common(1)
     ]
-    rows = tuple(
-        Row(
-            (str(title),),
-            {
-                "n": people.n_pairable,
-                "randolph": people.cards["randolph"],
-                "percent": people.cards["percent"],
-                "alpha_ordinal": people.cards["alpha_ordinal"],
-            },
-        )
-        for _key, title, people in questions
-    )
     measures = (
         replace(COUNTED, how="items with two labels or more"),
         Measure("randolph", "Randolph κ"),
         Measure("percent", "Agreement", Unit.SHARE),
         Measure("alpha_ordinal", "α ordinal"),
+    )
+    rows = tuple(
+        Row(
+            (str(title),),
+            {"n": people.n_pairable, **{measure.key: people.cards[measure.key] for measure in measures[1:]}},
+        )
+        for _key, title, people in questions
     )
     table = Table("questions", "By question", (Name("question", "Question"),), measures, rows, is_of_people=True)
     cards = (Card(key, title, people.cards["randolph"], about="Randolph's κ") for key, title, people in questions)
