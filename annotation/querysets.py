@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from django.apps import apps
 from django.contrib.auth.models import Permission
 from django.db import models
-from django.db.models import Count, Exists, ExpressionWrapper, F, Max, OuterRef, Q, Subquery, Sum, Value
+from django.db.models import Count, Exists, ExpressionWrapper, F, Max, OuterRef, Q, Subquery, Value
 from django.db.models.functions import Coalesce
 
 from annotation import clock
@@ -124,14 +123,6 @@ class RecruitmentQuerySet(models.QuerySet[Any]):
         return self.filter(outcome=RecruitmentOutcome.WORKING)
 
 
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """Tasks of some studies that were not withdrawn, and how many of them are done."""
-
-    n_tasks: int
-    n_done: int
-
-
 class StudyQuerySet(FencedQuerySet[Any]):
     def for_user(self, user: Any) -> StudyQuerySet:
         """Studies a researcher is a member of; admins see all."""
@@ -171,11 +162,6 @@ class StudyQuerySet(FencedQuerySet[Any]):
             n_done=n("Assignment", state=AssignmentState.DONE) + n("LabelTask", state=LabelTaskState.DONE),
         )
         return rows
-
-    def progress(self) -> Progress:
-        """All of these studies together, counted as in `with_progress`. One query."""
-        counts = self.order_by().with_progress().aggregate(tasks=Sum("n_tasks"), done=Sum("n_done"))
-        return Progress(counts["tasks"] or 0, counts["done"] or 0)
 
 
 class AssignmentQuerySet(models.QuerySet[Any]):
