@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from datetime import timedelta
 from decimal import Decimal
+from typing import Any
 
 import pytest
 from django.db import connection
@@ -16,7 +17,6 @@ from annotation.leaderboard.positions import POSITIONS, PositionLook
 from annotation.models import (
     Annotator,
     CoverageLabel,
-    Exclusion,
     LabelItem,
     LabelTask,
     Session,
@@ -71,54 +71,14 @@ def _a_question_is_added(study: Study) -> None:
         )  # fmt: skip
 
 
-def _the_control_group_is_another(study: Study) -> None:
-    study.label_items.filter(is_overlap=True).update(is_overlap=False)
-
-
-def _somebody_was_quick(study: Study) -> None:
-    LabelTask.objects.filter(study=study).update(active_ms=900)
-
-
-def _somebody_is_renamed(study: Study) -> None:
-    Annotator.objects.filter(memberships__study=study, label="Ben").update(label="Benedikt")
-
-
-def _a_judge_is_renamed(study: Study) -> None:
-    Judge.objects.filter(name="owl").update(name="tawny owl")
-
-
-def _a_judge_is_archived(study: Study) -> None:
-    Judge.objects.filter(name__endswith="owl").update(archived_at=NOW)
-
-
 def _a_judge_gives_scores(study: Study) -> None:
     for point in KeyPoint.objects.filter(label_items__study=study):
         AutodsScore.objects.create(judge=make_or_get("crow"), key_point=point, value=0.9, created_at=NOW)
 
 
-def _a_verdict_is_deleted(study: Study) -> None:
-    KeyPointVerdict.objects.order_by("pk")[0].delete()
-
-
-def _a_verdict_on_a_summary_is_deleted(study: Study) -> None:
-    Verdict.objects.order_by("pk")[0].delete()
-
-
-def _a_label_is_deleted(study: Study) -> None:
-    CoverageLabel.objects.order_by("pk")[0].delete()
-
-
 def _people_are_paid_more(study: Study) -> None:
     LabelTask.objects.filter(study=study).update(active_ms=3_600_000)
     Study.objects.filter(pk=study.pk).update(hourly_rate=Decimal(40), currency="USD")
-
-
-def _an_imported_judge_has_a_price(study: Study) -> None:
-    Judge.objects.filter(name__endswith="owl").update(kind="imported", published_cost=Decimal(7))
-
-
-def _categories_are_reordered(study: Study) -> None:
-    Study.objects.filter(pk=study.pk).update(categories=["yes", "maybe", "no"])
 
 
 def _somebody_says_that_a_model_wrote(study: Study) -> None:
@@ -131,38 +91,45 @@ def make_or_get(name: str) -> Judge:
     return Judge.objects.filter(name=name).first() or make_judge(name)
 
 
-CHANGES: dict[str, tuple[Callable[[Study], None], ...]] = {  # an archived judge comes last: it changes no more
+def owls():
+    return Judge.objects.filter(name__endswith="owl")
+
+
+CHANGE: dict[str, Callable[[Study], Any]] = {
+    "scores are imported again": _scores_are_imported_again,
+    "a question is added": _a_question_is_added,
+    "the control group is another": lambda study: study.label_items.update(is_overlap=False),
+    "somebody was quick": lambda study: study.label_tasks.update(active_ms=900),
+    "somebody is renamed": lambda study: Annotator.objects.filter(label="Ben").update(label="Benedikt"),
+    "a judge is renamed": lambda study: Judge.objects.filter(name="owl").update(name="tawny owl"),
+    "a judge gives scores": _a_judge_gives_scores,
+    "a verdict is deleted": lambda study: KeyPointVerdict.objects.earliest("pk").delete(),
+    "a verdict on a summary is deleted": lambda study: Verdict.objects.earliest("pk").delete(),
+    "a label is deleted": lambda study: CoverageLabel.objects.earliest("pk").delete(),
+    "people are paid more": _people_are_paid_more,
+    "an imported judge has a price": lambda study: owls().update(kind="imported", published_cost=Decimal(7)),
+    "categories are reordered": lambda study: Study.objects.update(categories=["yes", "maybe", "no"]),
+    "somebody says that a model wrote": _somebody_says_that_a_model_wrote,
+    "a judge is archived": lambda study: owls().update(archived_at=NOW),  # it changes no more
+}
+CHANGES = {
     "verification": (
-        _scores_are_imported_again,
-        _a_question_is_added,
-        _the_control_group_is_another,
-        _somebody_was_quick,
-        _somebody_is_renamed,
-        _a_judge_is_renamed,
-        _a_judge_gives_scores,
-        _a_verdict_is_deleted,
-        _a_judge_is_archived,
+        *("scores are imported again", "a question is added", "the control group is another"),
+        *("somebody was quick", "somebody is renamed", "a judge is renamed", "a judge gives scores"),
+        *("a verdict is deleted", "a judge is archived"),
     ),
     "linking": (
-        _somebody_is_renamed,
-        _a_judge_is_renamed,
-        _people_are_paid_more,
-        _an_imported_judge_has_a_price,
-        _a_judge_is_archived,
+        *("somebody is renamed", "a judge is renamed", "people are paid more", "an imported judge has a price"),
+        "a judge is archived",
     ),
     KIND.value: (
-        _somebody_is_renamed,
-        _a_judge_is_renamed,
-        _an_imported_judge_has_a_price,
-        _a_verdict_on_a_summary_is_deleted,
-        _a_label_is_deleted,
-        _somebody_was_quick,
-        _a_judge_is_archived,
+        *("somebody is renamed", "a judge is renamed", "an imported judge has a price"),
+        *("a verdict on a summary is deleted", "a label is deleted", "somebody was quick", "a judge is archived"),
     ),
-    "rating": (_somebody_is_renamed, _a_judge_is_renamed, _a_judge_is_archived),
-    "validation": (_somebody_is_renamed,),
-    "writing": (_somebody_says_that_a_model_wrote,),
-    "external": (_categories_are_reordered,),
+    "rating": ("somebody is renamed", "a judge is renamed", "a judge is archived"),
+    "validation": ("somebody is renamed",),
+    "writing": ("somebody says that a model wrote",),
+    "external": ("categories are reordered",),
 }
 
 
@@ -172,7 +139,7 @@ def test_a_page_that_was_opened_before_shows_what_has_changed(kind: str, ada, as
     study = made(kind, ada, (ben, cleo))
     before = page_of(as_ada, study)
     for change in CHANGES[kind]:
-        change(study)
+        CHANGE[change](study)
         study.refresh_from_db()
         after = page_of(as_ada, study)
         forget_all()
@@ -277,52 +244,31 @@ def test_an_archived_judge_is_in_no_results_of_benchmarks(as_ada, ben, cleo) -> 
 # Where texts take their content from
 
 
-def _a_session_is_left_out() -> None:
-    Exclusion.objects.create(session=Session.objects.all()[0], reason="A trial.", at=NOW)
+OF_CONTENT: dict[str, Callable[[], Any]] = {
+    "a system writes more": lambda: make_summary(subtopic=Subtopic.objects.earliest("pk"), system="delta"),
+    "a retriever comes": lambda: _ranked(retriever="more", scores={"1": 1.0}),
+    "a retriever scores otherwise": lambda: RetrieverRanking.objects.update(scores={"2": 1.0}),
+    "scores of a text come": lambda: Summary.objects.counted().update(scores={"rouge1": 0.3}),
+    "a verdict goes": lambda: Verdict.objects.filter(judge__name="owl")[0].delete(),
+    "an insight comes": lambda: Subtopic.objects.all()[0].insights.create(number=90, key="more", text="More."),
+    "a session is left out": lambda: Session.objects.all()[0].exclusions.create(reason="A trial.", at=NOW),
+}
 
 
-def _a_system_writes_more() -> None:
-    make_summary(subtopic=Subtopic.objects.order_by("pk").all()[0], system="delta")
-
-
-def _a_retriever_comes() -> None:
-    RetrieverRanking.objects.create(subtopic=Subtopic.objects.all()[0], retriever="more", scores={"1": 1.0})
-
-
-def _a_retriever_scores_otherwise() -> None:
-    RetrieverRanking.objects.filter(pk=RetrieverRanking.objects.all()[0].pk).update(scores={"2": 1.0})
-
-
-def _scores_of_a_text_come() -> None:
-    Summary.objects.filter(pk=Summary.objects.counted().all()[0].pk).update(scores={"rouge1": 0.3})
-
-
-def _a_verdict_goes() -> None:
-    Verdict.objects.filter(judge__name="owl")[0].delete()
-
-
-def _an_insight_comes() -> None:
-    Insight.objects.create(subtopic=Subtopic.objects.all()[0], number=90, key="more", text="More.")
+def _ranked(**fields) -> RetrieverRanking:
+    return RetrieverRanking.objects.create(subtopic=Subtopic.objects.all()[0], **fields)
 
 
 def test_positions_of_content_go_stale_with_each_thing_they_are_made_of(ben, cleo) -> None:
     make_benchmarks(ALL, (ben, cleo))
-    RetrieverRanking.objects.create(subtopic=Subtopic.objects.all()[0], retriever="first", scores={"1": 1.0})
+    _ranked(retriever="first", scores={"1": 1.0})
     haystacks, studies = (
         tuple(model.objects.order_by("pk").values_list("pk", flat=True)) for model in (Haystack, Study)
     )
     look = PositionLook(haystacks, studies, Judge.objects.get(name="owl").pk)
     before = POSITIONS.version(look)
-    for change in (
-        _a_system_writes_more,
-        _a_retriever_comes,
-        _a_retriever_scores_otherwise,
-        _scores_of_a_text_come,
-        _a_verdict_goes,
-        _an_insight_comes,
-        _a_session_is_left_out,
-    ):
+    for name, change in OF_CONTENT.items():
         assert POSITIONS.version(look) == before
         change()
-        assert POSITIONS.version(look) != before, change
+        assert POSITIONS.version(look) != before, name
         before = POSITIONS.version(look)

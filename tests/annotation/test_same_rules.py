@@ -188,44 +188,32 @@ def written(ada, people) -> Study:
     return study
 
 
-def _is_left_out(session: Session) -> None:
-    Exclusion.objects.create(session=session, reason="A trial.", at=NOW)
-
-
-def _is_voided(session: Session) -> None:
-    Session.objects.filter(pk=session.pk).update(state=Session.State.VOIDED)
-
-
-def _is_practice(session: Session) -> None:
-    Assignment.objects.filter(session=session).update(is_practice=True, study=None)
-
-
-def _runs_again(session: Session) -> None:
-    Session.objects.filter(pk=session.pk).update(state=Session.State.PAUSED, ended_at=None)
+WITHOUT = {
+    "left out": lambda one: Exclusion.objects.create(session=one, reason="A trial.", at=NOW),
+    "voided": lambda one: Session.objects.filter(pk=one.pk).update(state=Session.State.VOIDED),
+    "practice": lambda one: Assignment.objects.filter(session=one).update(is_practice=True, study=None),
+    "at work again": lambda one: Session.objects.filter(pk=one.pk).update(state="paused", ended_at=None),
+}
 
 
 def test_a_session_that_does_not_count_is_as_if_it_were_not_there(ada, as_ada, ben, cleo) -> None:
     study = written(ada, (ben, cleo))
     before = of_writing(as_ada, study)
     session = Session.objects.filter(annotator=annotator_of(cleo)).order_by("-pk")[0]
-    for change in (_is_left_out, _is_voided, _is_practice, _runs_again):
+    for name, change in WITHOUT.items():
         with taken_back():
             change(session)
             without = of_writing(as_ada, study)
-            assert [name for name in before if without[name] == before[name]] == [], change
+            assert [part for part in before if without[part] == before[part]] == [], name
             for rows in (
                 Exclusion.objects.filter(session=session), session.snapshots.all(), session.revisions.all(),
             ):  # fmt: skip
                 rows.delete()
             Session.objects.filter(pk=session.pk).delete()
-            assert of_writing(as_ada, study) == without, change
-    _is_late(session)
-    assert of_writing(as_ada, study) == before, "a late text is in no figure before it is accepted"
-
-
-def _is_late(session: Session) -> None:
+            assert of_writing(as_ada, study) == without, name
     DraftRevision.objects.create(
         session=session, rev=None, op_id="op-9", base_rev=2, text="- In part 1, the ferry leaves at noon [1]",
         sha256="0" * 64, received_at=NOW, active_ms=session.acc_ms, source="typing", accepted=False,
         reject_code="session_closed",
     )  # fmt: skip
+    assert of_writing(as_ada, study) == before, "a late text is in no figure before it is accepted"
