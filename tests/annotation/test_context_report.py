@@ -10,10 +10,10 @@ from django.core.management import CommandError, call_command
 from django.test import Client
 
 from annotation.leaderboard import positions
-from annotation.leaderboard.positions import Scope, missing_of, texts_in
+from annotation.leaderboard.positions import Scope, texts_in
 from annotation.models import Exclusion, Session, Study
 from annotation.writing import scoring
-from benchmarks.leaderboard.positions import compute, placements, shown_orders
+from benchmarks.leaderboard.positions import compute, missing, placements, shown_orders
 from benchmarks.models import Draft, Haystack, Judge, RetrieverRanking, Subtopic, Summary, System, TextPosition
 from tests.conftest import make_user
 from tests.makers import (
@@ -151,13 +151,13 @@ def test_what_was_found_is_kept_until_the_reference_changes() -> None:
     ranked(subtopic, "keywords", dict.fromkeys(range(1, 7), 1.0))
     summary_of(subtopic, retriever="keywords")
     scope = Scope(Haystack.objects.all(), Study.objects.none(), None)
-    (wanted,) = missing_of(texts_in(scope))
+    (wanted,) = missing(texts_in(scope).all)
     computed = compute([wanted])
-    assert missing_of(texts_in(scope)) == []
+    assert missing(texts_in(scope).all) == []
     assert placements([wanted]) == computed
     assert TextPosition.objects.count() == 1
     subtopic.insights.filter(number=1).update(text="Another fact.")
-    assert missing_of(texts_in(scope)) == [wanted]
+    assert missing(texts_in(scope).all) == [wanted]
 
 
 def test_the_page_shows_curves() -> None:
