@@ -174,7 +174,7 @@ def _agreement_make(options: Mapping[str, Any]) -> Any:
         return report
     if options["control"]:
         raise CommandError("--control is for judgments on key points: name their study with --study.")
-    return OfLabels(agreement(table_of(options), public=True))
+    return OfLabels(agreement(table_of(options).anonymous()))
 
 
 @dataclass(frozen=True, slots=True)

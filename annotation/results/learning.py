@@ -14,6 +14,7 @@ from annotation.kinds import Tab, kind_named
 from annotation.models import Study, Trial
 from annotation.results.study import OfStudy, study_or_gone
 from annotation.results.study_results import StudyResults
+from annotation.studies.members import names_of
 from benchmarks.results.computation import Computation, register
 from benchmarks.results.sheet import (
     Cell,
@@ -91,7 +92,7 @@ def _compute(options: OfStudy) -> Learning:
             tuple(right_of(*each) for each in tries.get(person, ())),
             course_of(checks.get(person, ())),
         )
-        for person, name in _names(study, is_public=options.is_public)
+        for person, name in names_of(study, public=options.is_public).items()
         if tries.get(person) or checks.get(person)
     ]
     return Learning(tuple(learners), _together(learners))
@@ -115,16 +116,11 @@ def _tries(study: Study) -> list[tuple[int, int, int, int]]:
     return [(person, number, n_right or 0, n_asked) for person, number, n_right, n_asked in values]
 
 
-def _names(study: Study, *, is_public: bool) -> list[tuple[int, str]]:
-    members = study.memberships.select_related("annotator").order_by("number")
-    return [(row.annotator_id, row.pseudonym if is_public else row.annotator.label) for row in members]
-
-
 def _facts(options: OfStudy) -> object:
     """Tries, checks and names are few, so they are the facts themselves."""
     study = study_or_gone(options.study)
     checks = kind_named(study.kind).checks_in_order(study)
-    return _tries(study), sorted(checks.items()), _names(study, is_public=options.is_public)
+    return _tries(study), sorted(checks.items()), list(names_of(study, public=options.is_public).items())
 
 
 LEARNING = register(Computation("learning", options=OfStudy, figures=Learning, compute=_compute, facts=_facts))

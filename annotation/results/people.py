@@ -68,9 +68,9 @@ class Agreement:
     too_many: bool
 
 
-def agreement(table: LabelTable, *, resampling: Resampling | None = DEFAULT, public: bool = False) -> Agreement:
-    """Every figure of the people of a table; with `public` they appear under their pseudonyms."""
-    names = tuple(person.pseudonym if public else person.name for person in table.people)
+def agreement(table: LabelTable, *, resampling: Resampling | None = DEFAULT) -> Agreement:
+    """Every figure of the people of a table."""
+    names = tuple(person.name for person in table.people)
     ratings, resampling = table.ratings(), table.resampled(resampling)
     measures: dict[str, Measure] = {
         "percent": percent_agreement,
