@@ -3,10 +3,21 @@
 from __future__ import annotations
 
 from django.db import models
+from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
 from annotation import clock
 from benchmarks.scoring.retention import Rule
+
+
+def known(field: str, choices: type[models.TextChoices], name: str) -> models.CheckConstraint:
+    return models.CheckConstraint(condition=Q((f"{field}__in", choices.values)), name=name)
+
+
+def share(field: str, name: str) -> models.CheckConstraint:
+    """Constrain a field, where it is not null, to be from 0 to 1."""
+    is_share = Q((f"{field}__gte", 0)) & Q((f"{field}__lte", 1))
+    return models.CheckConstraint(condition=Q((field, None)) | is_share, name=name)
 
 
 class StudyState(models.TextChoices):

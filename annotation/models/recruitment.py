@@ -18,7 +18,7 @@ from django.db.models.lookups import Exact, LessThanOrEqual
 
 from annotation.models.studies import Annotator, Study
 from annotation.querysets import RecruitmentQuerySet
-from annotation.states import PanelName, RecruitmentOutcome, RemovalMode
+from annotation.states import PanelName, RecruitmentOutcome, RemovalMode, known
 from benchmarks.models.groups import account_field
 
 NAME = r"^[A-Za-z][A-Za-z0-9_.-]{0,39}$"
@@ -75,7 +75,7 @@ class RecruitmentLink(models.Model):
     class Meta:
         ordering = ["study", "pk"]
         constraints = [
-            models.CheckConstraint(condition=Q(panel__in=PanelName.values), name="link_panel_known"),
+            known("panel", PanelName, "link_panel_known"),
             models.CheckConstraint(condition=Q(max_places__gte=1), name="link_has_places"),
             models.CheckConstraint(condition=Q(max_tasks=None) | Q(max_tasks__gte=1), name="link_gives_tasks"),
             models.CheckConstraint(
@@ -165,9 +165,7 @@ class Recruitment(models.Model):
         ordering = ["link", "pk"]
         constraints = [
             models.UniqueConstraint(fields=["link", "participant"], name="recruitment_once_per_link"),
-            models.CheckConstraint(
-                condition=Q(outcome__in=RecruitmentOutcome.values), name="recruitment_outcome_known"
-            ),
+            known("outcome", RecruitmentOutcome, "recruitment_outcome_known"),
             models.CheckConstraint(
                 condition=Q(outcome=RecruitmentOutcome.WORKING, ended_at=None)
                 | (~Q(outcome=RecruitmentOutcome.WORKING) & Q(ended_at__isnull=False)),
@@ -239,7 +237,7 @@ class Removal(models.Model):
     class Meta:
         ordering = ["-at", "-pk"]
         constraints = [
-            models.CheckConstraint(condition=Q(mode__in=RemovalMode.values), name="removal_mode_known"),
+            known("mode", RemovalMode, "removal_mode_known"),
         ]
 
     def __str__(self) -> str:

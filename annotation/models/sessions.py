@@ -21,7 +21,7 @@ from django.db.models import F, Q
 from annotation import clock
 from annotation.models.studies import Annotator, Assignment, Guideline
 from annotation.querysets import CreditRequestQuerySet, SessionQuerySet
-from annotation.states import SessionState, SnapshotKind, WritingDisconnectPolicy
+from annotation.states import SessionState, SnapshotKind, WritingDisconnectPolicy, known
 from benchmarks.models import Summary
 from benchmarks.models.groups import kept_without
 
@@ -97,20 +97,14 @@ class Session(models.Model):
         ordering = ["-created_at"]
         permissions = [("void_session", "Can void a session")]
         constraints = [
-            models.CheckConstraint(
-                condition=Q(state__in=SessionState.values),
-                name="session_state_known",
-            ),
+            known("state", SessionState, "session_state_known"),
             models.CheckConstraint(
                 condition=Q(state=SessionState.RUNNING.value, run_started_at__isnull=False)
                 | (~Q(state=SessionState.RUNNING.value) & Q(run_started_at=None)),
                 name="session_open_period_iff_running",
             ),
             models.CheckConstraint(condition=Q(acc_ms__lte=F("limit_ms")), name="session_never_over_limit"),
-            models.CheckConstraint(
-                condition=Q(disconnect_policy__in=WritingDisconnectPolicy.values),
-                name="session_disconnect_known",
-            ),
+            known("disconnect_policy", WritingDisconnectPolicy, "session_disconnect_known"),
             models.CheckConstraint(
                 condition=Q(late_text=None)
                 | Q(state__in=[SessionState.SUBMITTED.value, SessionState.EXPIRED.value], ended_at__isnull=False),
@@ -248,7 +242,7 @@ class Snapshot(models.Model):
             models.UniqueConstraint(
                 fields=["session"], condition=Q(kind=SnapshotKind.FINAL.value), name="snapshot_one_final"
             ),
-            models.CheckConstraint(condition=Q(kind__in=SnapshotKind.values), name="snapshot_kind_known"),
+            known("kind", SnapshotKind, "snapshot_kind_known"),
         ]
 
     def __str__(self) -> str:

@@ -28,6 +28,8 @@ from annotation.states import (
     WritingPastePolicy,
     WritingPreset,
     WritingSetting,
+    known,
+    share,
 )
 from benchmarks.models import Haystack, Subtopic
 from benchmarks.models.groups import account_field, group_field
@@ -181,12 +183,9 @@ class Study(models.Model):
         ordering = ["-created_at"]
         constraints = [
             models.CheckConstraint(condition=~Q(kind=""), name="study_has_kind"),
-            models.CheckConstraint(condition=Q(state__in=StudyState.values), name="study_state_known"),
+            known("state", StudyState, "study_state_known"),
             models.CheckConstraint(condition=Q(hourly_rate__gte=0), name="study_rate_not_negative"),
-            models.CheckConstraint(
-                condition=Q(trial_pass_share=None) | (Q(trial_pass_share__gte=0) & Q(trial_pass_share__lte=1)),
-                name="study_trial_share_of_one",
-            ),
+            share("trial_pass_share", "study_trial_share_of_one"),
             models.CheckConstraint(condition=Q(trial_tries__gte=1), name="study_trial_tries_positive"),
         ]
 
@@ -232,15 +231,10 @@ class WritingPlan(models.Model):
 
     class Meta:
         constraints = [
-            models.CheckConstraint(condition=Q(setting__in=WritingSetting.values), name="plan_setting_known"),
-            models.CheckConstraint(condition=Q(preset__in=WritingPreset.values), name="plan_preset_known"),
-            models.CheckConstraint(
-                condition=Q(paste_policy__in=WritingPastePolicy.values), name="plan_paste_known"
-            ),
-            models.CheckConstraint(
-                condition=Q(disconnect_policy__in=WritingDisconnectPolicy.values),
-                name="plan_disconnect_known",
-            ),
+            known("setting", WritingSetting, "plan_setting_known"),
+            known("preset", WritingPreset, "plan_preset_known"),
+            known("paste_policy", WritingPastePolicy, "plan_paste_known"),
+            known("disconnect_policy", WritingDisconnectPolicy, "plan_disconnect_known"),
             models.CheckConstraint(
                 condition=~Q(setting=WritingSetting.RANKING.value) | ~Q(retriever=""),
                 name="plan_ranking_names_retriever",
@@ -343,10 +337,7 @@ class Assignment(models.Model):
     class Meta:
         ordering = ["created_at", "pk"]
         constraints = [
-            models.CheckConstraint(
-                condition=Q(state__in=AssignmentState.values),
-                name="assignment_state_known",
-            ),
+            known("state", AssignmentState, "assignment_state_known"),
             models.CheckConstraint(
                 condition=Q(is_practice=True, study=None) | Q(is_practice=False, study__isnull=False),
                 name="assignment_practice_iff_no_study",
@@ -389,10 +380,7 @@ class Exposure(models.Model):
         ordering = ["first_at"]
         constraints = [
             models.UniqueConstraint(fields=["user", "haystack", "reason"], name="exposure_once_per_reason"),
-            models.CheckConstraint(
-                condition=Q(reason__in=ExposureReason.values),
-                name="exposure_reason_known",
-            ),
+            known("reason", ExposureReason, "exposure_reason_known"),
         ]
 
     def __str__(self) -> str:

@@ -15,7 +15,7 @@ from django.db.models import F, Q
 
 from annotation.models.studies import Annotator, Study
 from annotation.querysets import LabelTaskQuerySet
-from annotation.states import ItemRole, LabelTaskState
+from annotation.states import ItemRole, LabelTaskState, known, share
 from benchmarks.models import Insight, KeyPoint, Question, Response, Summary
 from benchmarks.models.groups import account_field
 from benchmarks.scoring.summhay import COVERAGES
@@ -47,14 +47,8 @@ class LinkingPlan(models.Model):
             models.CheckConstraint(
                 condition=Q(overlap_share=None) | Q(overlap_number=None), name="linkingplan_one_kind_of_overlap"
             ),
-            models.CheckConstraint(
-                condition=Q(overlap_share=None) | (Q(overlap_share__gte=0) & Q(overlap_share__lte=1)),
-                name="linkingplan_share_of_one",
-            ),
-            models.CheckConstraint(
-                condition=Q(pass_mark=None) | (Q(pass_mark__gte=0) & Q(pass_mark__lte=1)),
-                name="linkingplan_mark_of_one",
-            ),
+            share("overlap_share", "linkingplan_share_of_one"),
+            share("pass_mark", "linkingplan_mark_of_one"),
         ]
 
     def __str__(self) -> str:
@@ -107,7 +101,7 @@ class LabelItem(models.Model):
                 name="labelitem_one_subject",
             ),
             models.CheckConstraint(condition=Q(n_questions__gte=1), name="labelitem_asks_something"),
-            models.CheckConstraint(condition=Q(role__in=ItemRole.values), name="labelitem_role_known"),
+            known("role", ItemRole, "labelitem_role_known"),
             models.CheckConstraint(
                 condition=Q(role=ItemRole.ORDINARY.value) | Q(is_overlap=True),
                 name="labelitem_checks_are_for_everyone",
@@ -171,7 +165,7 @@ class LabelTask(models.Model):
         ordering = ["study", "annotator", "position"]
         indexes = [models.Index(fields=["annotator", "last_seen_at"], name="labeltask_last_contact")]
         constraints = [
-            models.CheckConstraint(condition=Q(state__in=LabelTaskState.values), name="labeltask_state_known"),
+            known("state", LabelTaskState, "labeltask_state_known"),
             models.UniqueConstraint(fields=["annotator", "item"], name="labeltask_once_per_item"),
             models.UniqueConstraint(fields=["study", "annotator", "position"], name="labeltask_place_unique"),
             models.CheckConstraint(condition=Q(n_answered__lte=F("n_questions")), name="labeltask_answers_asked"),

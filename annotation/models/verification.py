@@ -7,7 +7,7 @@ from django.db.models import F, Q
 
 from annotation.models.answers import Adjudication, Answer
 from annotation.models.studies import Annotator, Study
-from annotation.states import DatasetRule
+from annotation.states import DatasetRule, known, share
 from benchmarks.models import Judge, KeyPoint, Response
 from benchmarks.models.groups import account_field
 from benchmarks.scoring.keypoints import Entailment
@@ -126,11 +126,8 @@ class DatasetVersion(models.Model):
         ordering = ["study", "-number"]
         constraints = [
             models.UniqueConstraint(fields=["study", "number"], name="datasetversion_number_unique"),
-            models.CheckConstraint(condition=Q(rule__in=DatasetRule.values), name="datasetversion_rule_known"),
-            models.CheckConstraint(
-                condition=Q(autods_threshold=None) | (Q(autods_threshold__gte=0) & Q(autods_threshold__lte=1)),
-                name="datasetversion_threshold_is_share",
-            ),
+            known("rule", DatasetRule, "datasetversion_rule_known"),
+            share("autods_threshold", "datasetversion_threshold_is_share"),
         ]
 
     def __str__(self) -> str:
