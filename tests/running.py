@@ -1,5 +1,6 @@
-"""Commands, run as from a shell, and waiting for what others do."""
+"""Commands, run as from a shell, tables in files, and waiting for what others do."""
 
+import csv
 import io
 import json
 import time
@@ -37,3 +38,9 @@ def wait_for(is_so: Callable[[], object], *, seconds: float = 120) -> None:
     while not is_so():
         assert time.monotonic() < until, f"not within {seconds} s"
         time.sleep(0.1)
+
+
+def csv_rows(content: str | bytes) -> list[dict[str, str]]:
+    """The rows of a CSV file."""
+    text = content.decode("utf-8-sig") if isinstance(content, bytes) else content
+    return list(csv.DictReader(io.StringIO(text)))

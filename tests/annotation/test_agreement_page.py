@@ -1,6 +1,5 @@
 """The agreement page: people first, judges below, every figure with what belongs beside it, and who reads what."""
 
-import csv
 import io
 import json
 import re
@@ -19,7 +18,7 @@ from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.conftest import make_user
 from tests.makers import make_writing_study
 from tests.queries import cost_of
-from tests.running import json_of
+from tests.running import csv_rows, json_of
 from tests.sheets import rows_shown
 
 pytestmark = pytest.mark.django_db
@@ -213,14 +212,14 @@ def test_pages_of_rows_can_be_turned(as_ada, ada) -> None:
 )
 def test_every_table_downloads_as_csv(as_ada, study: Study, name: str) -> None:
     response = as_ada.get(address(study, "-file", name))
-    rows = list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))
+    rows = csv_rows(response.getvalue())
     assert len(rows) > 1
     assert all(None not in row for row in rows)
 
 
 def test_what_is_undefined_is_empty_with_a_reason_in_csv(as_ada, study: Study) -> None:
     response = as_ada.get(address(study, "-file", "figures.csv"))
-    rows = list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))
+    rows = csv_rows(response.getvalue())
     cost = next(row for row in rows if row["figure"] == "cost" and row["row"] == "kind")
     assert (cost["value"], cost["reason"]) == ("", "imported predictions come without their usage")
 

@@ -312,7 +312,7 @@ def test_what_is_said_of_judges_stands_in_files_and_on_the_console(as_ada, study
     files = ("figures.json", "figures.csv", "judge_approvals.csv", "judges.csv", "judges.tex")
     for file in files:
         answer = as_ada.get(reverse(name, args=[study.uid, file]))
-        assert says in b"".join(answer.streaming_content if answer.streaming else [answer.content]).decode(), file
+        assert says in answer.getvalue().decode(), file
     assert says in output_of("report", "results", "--study", study.name)
 
 

@@ -1,6 +1,5 @@
 """`manage.py report context`: orders as far as they are known, planted content, people, and what is kept."""
 
-import csv
 import io
 from pathlib import Path
 from typing import Any
@@ -24,7 +23,7 @@ from tests.makers import (
     make_summary,
     make_writing_study,
 )
-from tests.running import json_of
+from tests.running import csv_rows, json_of
 
 pytestmark = pytest.mark.django_db
 
@@ -218,8 +217,7 @@ def test_the_page_shows_people_where_they_wrote_too_and_scores_by_order() -> Non
     )
     names = ("random", "top", "bottom", "sensitivity")
     assert {name: shown.number(name) for name in names} == {name: row[name] for name in names}
-    content = b"".join(client.get(f"{PAGE}files/orders.csv?setting=keywords").streaming_content).decode()
-    (cells,) = csv.DictReader(io.StringIO(content))
+    (cells,) = csv_rows(client.get(f"{PAGE}files/orders.csv?setting=keywords").getvalue())
     for order in ("top", "bottom"):
         difference = row[f"{order}_minus_random"]
         assert difference["value"] == shown.number(f"{order}_minus_random")

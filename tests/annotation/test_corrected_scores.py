@@ -1,7 +1,5 @@
 """Corrected scores of judges: only of a random draw, which a study's own is, or which a researcher declares."""
 
-import csv
-import io
 from collections.abc import Sequence
 from typing import Any
 
@@ -16,7 +14,7 @@ from annotation.studies.lifecycle import Details
 from benchmarks.models import AuditEvent, Insight, Judge, Summary, Verdict
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.makers import NOW
-from tests.running import json_of
+from tests.running import csv_rows, json_of
 
 pytestmark = pytest.mark.django_db
 NOT_RANDOM = "the labelled summaries are not known to be a random draw"
@@ -69,12 +67,12 @@ def test_a_researcher_declares_a_random_draw_and_takes_it_back(as_ada, study: St
     assert declare(as_ada, study, "yes") == 302
     assert NOT_RANDOM not in page_of(as_ada, study)
     address = reverse("annotation:study-figures-file", args=[study.uid, "corrected.csv"])
-    rows = list(csv.DictReader(io.StringIO(as_ada.get(address).getvalue().decode())))
+    rows = csv_rows(as_ada.get(address).getvalue())
     [overall] = [row for row in rows if (row["judge"], row["summarizer"]) == ("kind", "all summarizers")]
     assert float(overall["corrected_low"]) < float(overall["corrected"]) < float(overall["corrected_high"])
     assert (overall["summaries"], overall["labelled"]) == ("24", "16")
     address = reverse("annotation:study-figures-file", args=[study.uid, "figures.csv"])
-    rows = list(csv.DictReader(io.StringIO(as_ada.get(address).getvalue().decode())))
+    rows = csv_rows(as_ada.get(address).getvalue())
     overall_row = ("corrected", "all summarizers | kind", "corrected")
     [overall] = [row for row in rows if (row["part"], row["row"], row["figure"]) == overall_row]
     assert overall["clusters"] == "8"

@@ -36,7 +36,7 @@ def test_two_events_of_one_message_keep_their_distance(browser: Browser, ada, as
 
     study = browser.session.assignment.study
     study.researchers.add(ada)
-    told = b"".join(as_ada.get(f"/studies/{study.uid}/files/events.jsonl").streaming_content)
+    told = as_ada.get(f"/studies/{study.uid}/files/events.jsonl").getvalue()
     assert [json.loads(line)["happened_at"] for line in told.splitlines()] == [
         "2026-03-02T09:00:03+00:00",
         "2026-03-02T09:00:17+00:00",

@@ -1,7 +1,5 @@
 """The judge table of the agreement page: columns, order, chosen judges, files for papers, published costs."""
 
-import csv
-import io
 import re
 from decimal import Decimal
 
@@ -17,6 +15,7 @@ from benchmarks.models import AuditEvent, Judge
 from benchmarks.results.sheet import Row
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.makers import flat
+from tests.running import csv_rows
 from tests.sheets import rows_shown
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("charts_stay_empty")]
@@ -53,7 +52,7 @@ def names(client: Client, study: Study, **query) -> list[str]:
 
 def table(client: Client, study: Study, **query) -> list[dict[str, str]]:
     response = client.get(address(study, "judges.csv"), query)
-    return list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode())))
+    return csv_rows(response.getvalue())
 
 
 def heads(html: str) -> list[str]:
@@ -122,7 +121,7 @@ def test_the_file_has_a_row_for_each_judge_with_all_figures(as_ada, study: Study
 
 
 def test_the_table_downloads_as_latex(as_ada, study: Study) -> None:
-    text = b"".join(as_ada.get(address(study, "judges.tex")).streaming_content).decode()
+    text = as_ada.get(address(study, "judges.tex")).getvalue().decode()
     assert r"\begin{table*}" in text
     assert "Pearson" in next(line for line in text.splitlines() if line.startswith("Judge & "))
     assert {line.split(" & ")[0] for line in text.splitlines() if line.endswith(r" \\")} >= {
@@ -136,7 +135,7 @@ def test_the_table_downloads_as_latex(as_ada, study: Study) -> None:
     assert text.startswith("% able is not approved")
     stat = stored(study).judges.rows[0].stats["pearson"]
     assert rf"{stat.value:.3f} {{\scriptsize ({stat.low:.3f}--{stat.high:.3f})$\dagger$}}" in text
-    wide = b"".join(as_ada.get(address(study, "judges.tex"), {"judges-columns": "1"}).streaming_content)
+    wide = as_ada.get(address(study, "judges.tex"), {"judges-columns": "1"}).getvalue()
     assert b"Spearman" in wide
 
 

@@ -38,8 +38,7 @@ def rows(client: Client) -> dict[str, dict[str, Any]]:
     """The rows of figures.json by system."""
     url = reverse("annotation:leaderboard-figures", args=["figures.json"])
     answer = client.get(url, {"judge": str(Judge.objects.get(name="owl").uid)})
-    body = b"".join(answer.streaming_content) if answer.streaming else answer.content
-    return {row["system"]: row for row in json.loads(body)["rows"]}
+    return {row["system"]: row for row in json.loads(answer.getvalue())["rows"]}
 
 
 def page(client: Client) -> str:

@@ -1,6 +1,5 @@
 """The joint score of the same people is one number, wherever it stands."""
 
-import csv
 import io
 import json
 import re
@@ -24,7 +23,7 @@ from benchmarks.web.downloads import is_available
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.annotation.leaderboard.board import BOTH, FIRST, PAGE, judged, written
 from tests.makers import flat, make_haystack, make_writing_study
-from tests.running import output_of
+from tests.running import csv_rows, output_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("charts_stay_empty")]
 JUDGE = ("--judge", "lexical-2")
@@ -48,11 +47,11 @@ def printed(*arguments: str) -> str:
 def body(client: Client, address: str) -> bytes:
     response = client.get(address)
     assert response.status_code == 200, address
-    return b"".join(response.streaming_content) if response.streaming else response.content
+    return response.getvalue()
 
 
 def table(client: Client, address: str) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(body(client, address).decode("utf-8-sig"))))
+    return csv_rows(body(client, address))
 
 
 def shown(html: str, before: str, place: int) -> float:

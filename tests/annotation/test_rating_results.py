@@ -1,11 +1,8 @@
 """What ratings come to: results, files, reports, ratings of before, and a further aspect that is one row."""
 
-import csv
-import io
 import re
 from collections import Counter
 from datetime import datetime
-from io import StringIO
 from typing import Any
 
 import pytest
@@ -34,14 +31,9 @@ from tests.makers import (
     make_summary,
     make_writing_study,
 )
-from tests.running import json_of, output_of
+from tests.running import csv_rows, json_of, output_of
 
 pytestmark = pytest.mark.django_db
-
-
-def table(response) -> list[dict[str, str]]:
-    """The rows of a CSV file."""
-    return list(csv.DictReader(io.StringIO(b"".join(response.streaming_content).decode("utf-8-sig"))))
 
 
 RATINGS = ([5, 5, 4, 4, 5], [2, 1, 3, 3, 2], [4, 4, 4, 5, 4], [1, 2, 3, 2, 1])
@@ -122,7 +114,8 @@ def test_files_and_report_have_pseudonyms_and_reasons(rated: Study, as_ada) -> N
     assert pair["mean"] == pytest.approx(one["mean"] - other["mean"])
     assert one["mean"] == pytest.approx(one["own"]["mean"]), "both people rated all systems on all subtopics"
     assert "4 of 4 summaries rated in full" in output_of("report", "likert", "--study", "Ferry ratings")
-    rows = table(as_ada.get(reverse("annotation:study-figures-file", args=[rated.uid, "figures.csv"])))
+    file = as_ada.get(reverse("annotation:study-figures-file", args=[rated.uid, "figures.csv"]))
+    rows = csv_rows(file.getvalue())
     figures = [row for row in rows if row["figure"] != "n"]
     assert Counter(row["row"] for row in figures if row["part"].startswith("raters-")) == {
         "people among themselves": 5 * 7 + 4,
@@ -161,7 +154,8 @@ def test_labels_leave_as_rows_with_what_was_undone_in_the_history(rated: Study, 
     rate(task, [None], op="clear")
 
     def rows(which: str) -> list[dict[str, str]]:
-        return table(as_ada.get(reverse("annotation:study-labels", args=[rated.uid, "csv"]), {"which": which}))
+        file = as_ada.get(reverse("annotation:study-labels", args=[rated.uid, "csv"]), {"which": which})
+        return csv_rows(file.getvalue())
 
     assert len(rows("current")) == 7 * len(ASPECTS)
     history = rows("history")
@@ -271,7 +265,7 @@ def test_a_sixth_aspect_is_rated_and_in_results_and_archives(
     [system, *_] = results.report.systems[0].rows
     assert system.own["brevity"].value == pytest.approx(3)
     shown = as_ada.get(reverse("annotation:study-labels", args=[study.uid, "csv"]), {"which": "current"})
-    rows = list(csv.DictReader(StringIO(b"".join(shown.streaming_content).decode("utf-8-sig"))))
+    rows = csv_rows(shown.getvalue())
     assert [row["label"] for row in rows if row["task"] == "brevity"] == ["2", "3", "4", "5"]
     assert len(rows) == 4 * 5 + 4 * 6
     assert "brevity" in as_ada.get(reverse("annotation:study", args=[study.uid])).content.decode()

@@ -1,6 +1,5 @@
 """What was written is scored without being asked for, and a researcher sees it; nobody else does."""
 
-import csv
 import gzip
 import io
 import json
@@ -24,6 +23,7 @@ from annotation.writing.sheet import progress_chart
 from benchmarks.engine import judging, runs, versions
 from benchmarks.models import JudgeRun, Summary, Verdict
 from tests.makers import fill_missing, flat, make_assignment, make_haystack, make_session, make_writing_study
+from tests.running import csv_rows
 
 MINUTE = 60_000
 FIRST = "- Every day the ferry leaves at six in the morning [1, 2]"
@@ -205,7 +205,7 @@ def test_a_study_without_sessions_says_what_will_come(ada, as_ada) -> None:
 def read(client: Client, address: str) -> bytes:
     response = client.get(address)
     assert response.status_code == 200
-    return b"".join(response.streaming_content) if response.streaming else response.content
+    return response.getvalue()
 
 
 def test_everything_can_be_downloaded_and_names_never_leave(study, as_ada, now: datetime) -> None:
@@ -213,7 +213,7 @@ def test_everything_can_be_downloaded_and_names_never_leave(study, as_ada, now: 
     base = f"/studies/{study.uid}/files/"
     for name in files.files(study, None, now):
         assert name in {"as_typed.jsonl", "events.jsonl", "late_texts.jsonl"} or read(as_ada, base + name)
-    rows = list(csv.DictReader(io.StringIO(read(as_ada, base + "sessions.csv").decode())))
+    rows = csv_rows(read(as_ada, base + "sessions.csv"))
     assert [row["annotator"] for row in rows] == ["annotator1", "annotator2"]
     assert rows[0]["active_ms"] == str(25 * MINUTE)
     revisions = [
@@ -328,7 +328,7 @@ def test_a_language_model_that_the_writer_tells_of_is_exported_and_flagged_and_l
     Session.objects.filter(pk=session.pk).update(attested_before_at=now)
     answers = {"time_was_enough": "yes", "used_no_model": "yes" if used_no_model else "no", "comment": ""}
     assert as_ben.post(f"/work/sessions/{session.uid}/after/", answers).status_code == 302
-    rows = list(csv.DictReader(io.StringIO(read(as_ada, f"/studies/{study.uid}/files/sessions.csv").decode())))
+    rows = csv_rows(read(as_ada, f"/studies/{study.uid}/files/sessions.csv"))
     assert [row["used_no_model"] for row in rows] == [str(used_no_model), ""]
     assert [row["attested_before_at"] for row in rows] == [now.isoformat(), ""]
     assert [bool(row["reported_at"]) for row in rows] == [True, False]
@@ -344,8 +344,7 @@ def test_my_earnings_the_overview_and_the_export_tell_the_same_time_and_pay(
     study = make_writing_study(researcher=ada, study_fields={"hourly_rate": rate})
     make_session(assignment=make_assignment(annotator=dot, study=study), state=Session.State.RUNNING, now=now)
     with time_machine.travel(now + timedelta(minutes=25), tick=False):
-        content = read(as_ada, f"/studies/{study.uid}/files/sessions.csv").decode()
-        [row] = csv.DictReader(io.StringIO(content))
+        [row] = csv_rows(read(as_ada, f"/studies/{study.uid}/files/sessions.csv"))
         overview = as_ada.get(reverse("annotation:study", args=[study.uid])).context
         own = login(dot).get(reverse("annotation:earnings")).context
     assert (row["active_ms"], row["paid_ms"]) == (str(25 * MINUTE), str(paid))

@@ -126,7 +126,7 @@ def addresses_of(study: Study) -> Iterator[tuple[str, str]]:
 def opened(client: Client, address: str):
     """The answer, read to its end: a file is only made while it is sent."""
     answer = client.get(address)
-    answer.whole = b"".join(answer.streaming_content) if answer.streaming else answer.content
+    answer.whole = answer.getvalue()
     assert answer.status_code < 500, address
     return answer
 

@@ -1,7 +1,5 @@
 """What people and models cost, side by side, on the page of a study's plan and in its files."""
 
-import csv
-import io
 import json
 from datetime import date
 from decimal import Decimal
@@ -20,6 +18,7 @@ from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.annotation.little import ALL, MAKERS, NOTHING
 from tests.makers import NOW
 from tests.makers_recall import make_judge
+from tests.running import csv_rows
 
 pytestmark = pytest.mark.django_db
 
@@ -81,8 +80,7 @@ def test_people_and_models_stand_side_by_side(ada, as_ada, ben, cleo) -> None:
     assert cost["words"]["total"] == 0
     address = reverse("annotation:study-plan-file", args=[study.uid, "cost.csv"])
     as_ada.get(reverse("annotation:study-plan", args=[study.uid]))
-    text = b"".join(as_ada.get(address).streaming_content).decode("utf-8-sig")
-    rows = {row["who"]: row for row in csv.DictReader(io.StringIO(text))}
+    rows = {row["who"]: row for row in csv_rows(as_ada.get(address).getvalue())}
     assert float(rows["people"]["per_task"]) == 2.5
     assert rows["unpriced"]["total"] == ""
     stored = as_ada.get(reverse("annotation:study-plan-file", args=[study.uid, "figures.json"]))

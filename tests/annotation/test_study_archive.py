@@ -1,6 +1,5 @@
 """The archive of a study: whole, as the single downloads are, without names, and its files import again."""
 
-import csv
 import hashlib
 import io
 import json
@@ -28,7 +27,7 @@ from tests.makers import (
 )
 from tests.makers_verification import make_questions, make_verification_study, say_all
 from tests.queries import cost_of
-from tests.running import json_of, output_of
+from tests.running import csv_rows, json_of, output_of
 
 pytestmark = pytest.mark.django_db
 
@@ -45,7 +44,7 @@ def opened(data: bytes) -> dict[str, bytes]:
 def archive_of(study: Study, client: Client, **query: str) -> dict[str, bytes]:
     response = client.get(reverse("annotation:study-archive-file", args=[study.uid]), query)
     assert response.status_code == 200
-    files = opened(b"".join(response.streaming_content))
+    files = opened(response.getvalue())
     manifest = json.loads(files["manifest.json"])
     assert {one["name"]: (one["sha256"], one["bytes"]) for one in manifest["files"]} == {
         name: (hashlib.sha256(content).hexdigest(), len(content))
@@ -53,10 +52,6 @@ def archive_of(study: Study, client: Client, **query: str) -> dict[str, bytes]:
         if name != "manifest.json"
     }
     return files
-
-
-def table(content: bytes) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(content.decode())))
 
 
 @pytest.fixture
@@ -75,7 +70,7 @@ def test_a_linking_study_is_whole_and_its_files_import_again(linking: Study, as_
         "report_card.md", "report_card.json",
     } == {name for name in files if "/" not in name} - {"methods.md"}  # fmt: skip
     single = as_ada.get(reverse("annotation:study-labels", args=[linking.uid, "csv"]), {"for": "programs"})
-    assert files["labels.csv"] == b"".join(single.streaming_content)
+    assert files["labels.csv"] == single.getvalue()
     everything = b"".join(files.values()).decode()
     assert not [name for name in ("anna", "bert", "cora") if name in everything]
     assert files["LICENCE.txt"] == b"CC BY 4.0\n"
@@ -106,10 +101,10 @@ def test_texts_are_as_they_were_written_for_programs_and_guarded_for_spreadsheet
     assert {bullet[:1] for bullet in bullets} == {"-"}
 
     def column(content: bytes) -> set[str]:
-        return {row["bullet_text"] for row in table(content)} - {""}
+        return {row["bullet_text"] for row in csv_rows(content)} - {""}
 
-    for_people = column(b"".join(as_ada.get(address).streaming_content))
-    for_programs = column(b"".join(as_ada.get(address, {"for": "programs"}).streaming_content))
+    for_people = column(as_ada.get(address).getvalue())
+    for_programs = column(as_ada.get(address, {"for": "programs"}).getvalue())
     assert bullets <= for_programs
     assert {text[:1] for text in for_programs} == {"-"}
     assert for_people == {f"'{text}" for text in for_programs}
@@ -129,7 +124,7 @@ def test_an_archive_holds_what_people_read_and_agreed_to(ada, as_ada, ben, cleo)
     manifest = json.loads(files["manifest.json"])
     assert manifest["licence"] is None
     assert manifest["corpora"][0]["sha256"] == "0123456789abcdef"
-    assert [row["annotator"] for row in table(files["annotators.csv"])] == ["annotator1", "annotator2"]
+    assert [row["annotator"] for row in csv_rows(files["annotators.csv"])] == ["annotator1", "annotator2"]
     assert label_task(study, ben)
 
 
@@ -142,7 +137,7 @@ def test_a_writing_study_has_its_sessions(ada, as_ada, ben) -> None:
     fill_missing(session=session, now=timezone.now())
     files = archive_of(study, as_ada)
     assert {"sessions.csv", "events.jsonl", "revisions.jsonl.gz", "snapshots.jsonl", "curve.csv"} <= files.keys()
-    assert table(files["sessions.csv"])[0]["annotator"] == "annotator1"
+    assert csv_rows(files["sessions.csv"])[0]["annotator"] == "annotator1"
     assert "Ben" not in files["sessions.csv"].decode() + files["README.md"].decode()
 
 
@@ -169,7 +164,7 @@ def test_labels_made_elsewhere_come_back_as_they_went_in(as_ada, tmp_path: Path)
     path.write_text("annotator,item,label,cluster,links\nxena,1,yes,a,2;3\nyuri,1,no,a,\nxena,2,=no,b,\n")
     output_of("import_labels", path, "--study", "Elsewhere", "--categories", "yes,no,=no", "--researcher", "ada")
     files = archive_of(Study.objects.get(name="Elsewhere"), as_ada)
-    rows = table(files["labels.csv"])
+    rows = csv_rows(files["labels.csv"])
     assert [(row["annotator"], row["item"], row["label"], row["links"]) for row in rows] == [
         ("annotator1", "1", "yes", "2;3"), ("annotator2", "1", "no", ""), ("annotator1", "2", "=no", ""),
     ]  # fmt: skip

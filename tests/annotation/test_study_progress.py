@@ -90,7 +90,7 @@ def test_the_overview_shows_who_did_how_much_and_what_is_left(labelled: Study, a
     table = as_ada.get(people.points[0].url).context["table"]
     assert {task.annotator for task in table.data} == {ben.annotator}
     csv = as_ada.get(reverse("annotation:study-progress", args=[labelled.uid, "left-by-day.csv"]))
-    assert b"expected" in b"".join(csv.streaming_content)
+    assert b"expected" in csv.getvalue()
 
 
 @pytest.mark.django_db

@@ -1,7 +1,5 @@
 """How long people take to a share of a system's joint score, and systems across the curves of people."""
 
-import csv
-import io
 import json
 from datetime import datetime
 from typing import Any
@@ -12,7 +10,7 @@ from django.urls import reverse
 from annotation.models import Study
 from tests.annotation.leaderboard.board import BOTH, FIRST, PAGE, judged, written
 from tests.makers import make_haystack, make_writing_study
-from tests.running import output_of
+from tests.running import csv_rows, output_of
 
 pytestmark = pytest.mark.django_db
 
@@ -52,15 +50,11 @@ def test_all_ways_of_reading_it_say_the_same(people: Study, as_ada) -> None:
     [row] = [row for row in table.rows if row.names[0] == "heron"]
     assert (row.number("minutes_to_90"), row.value("reached_90"), row.value("n")) == (expected, 1, 2)
     assert f"{expected:.0f}" in report()
-    text = as_ada.get(f"{PAGE}figures/time-to-score.csv").getvalue().decode("utf-8-sig")
-    cells = {one["system"]: one["minutes_to_90"] for one in csv.DictReader(io.StringIO(text))}
+    table = csv_rows(as_ada.get(f"{PAGE}figures/time-to-score.csv").getvalue())
+    cells = {one["system"]: one["minutes_to_90"] for one in table}
     assert float(cells["heron"]) == expected
-    text = b"".join(as_ada.get(f"{PAGE}files/leaderboard.csv")).decode("utf-8-sig")
-    [long] = [
-        one
-        for one in csv.DictReader(io.StringIO(text))
-        if (one["system"], one["figure"]) == ("heron", "minutes_to_90")
-    ]
+    table = csv_rows(as_ada.get(f"{PAGE}files/leaderboard.csv").getvalue())
+    [long] = [one for one in table if (one["system"], one["figure"]) == ("heron", "minutes_to_90")]
     assert float(long["value"]) == expected
 
 

@@ -1,6 +1,5 @@
 """A kind of study in one file has results in every form that any kind has them in."""
 
-import csv
 import io
 import json
 import zipfile
@@ -25,7 +24,7 @@ from benchmarks.web.downloads import is_available
 from tests.annotation.toy_kind import KIND
 from tests.makers import NOW, annotator_of, flat, make_haystack, make_linking_study
 from tests.makers_recall import make_judge
-from tests.running import json_of, output_of
+from tests.running import csv_rows, json_of, output_of
 
 pytestmark = pytest.mark.django_db
 LEVELS = ("none", "partial", "full")
@@ -124,11 +123,11 @@ def test_its_figures_are_files_under_pseudonyms_and_in_the_archive(ada, as_ada, 
     assert (people["percent"], people["annotators"]) == (0.8, ["annotator1", "annotator2"])
     assert [row["judge"] for row in plain["questions"]["grade"]["judges"]] == ["owl"]
     assert [row["annotator"] for row in plain["annotators"]] == ["annotator1", "annotator2"]
-    whole = _rows(as_ada.get(url(study, "figures.csv")))
+    whole = csv_rows(as_ada.get(url(study, "figures.csv")).getvalue())
     found = {(row["part"], row["row"], row["figure"]): row["value"] for row in whole}
     assert found["grade-pairs", "annotator1 | annotator2", "percent"] == "0.8"
     assert float(found["speed", "annotator2", "median"]) == 12
-    (pair,) = _rows(as_ada.get(url(study, "grade-pairs.csv")))
+    (pair,) = csv_rows(as_ada.get(url(study, "grade-pairs.csv")).getvalue())
     assert (pair["a"], pair["b"], pair["percent"]) == ("annotator1", "annotator2", "0.8")
     tex = as_ada.get(url(study, "grade-pairs.tex")).getvalue().decode()
     assert "80.0" in tex
@@ -153,12 +152,8 @@ def test_its_figures_are_files_under_pseudonyms_and_in_the_archive(ada, as_ada, 
     in_file = as_ada.get(url(study, "figures.json")).json()
     del in_file["data_version"]
     assert plain == in_file
-    assert list(csv.DictReader(io.StringIO(in_csv))) == _rows(as_ada.get(url(study, "figures.csv")))
+    assert csv_rows(in_csv) == csv_rows(as_ada.get(url(study, "figures.csv")).getvalue())
     assert "figures.csv" in sheet
-
-
-def _rows(answer) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(answer.getvalue().decode().lstrip("\ufeff"))))
 
 
 def test_card_headline_and_console_follow(ada, as_ada, ben, cleo, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -188,7 +183,7 @@ def test_without_judges_people_are_drawn_in_pairs(ada, as_ada, ben, cleo, dot) -
     sheet = as_ada.get(url(study)).context["sheet"]
     assert [chart.name for chart in sheet.charts] == ["grade-each-pair", "doubt-each-pair"]
     assert sheet.table("grade-judges") is None
-    assert len(_rows(as_ada.get(url(study, "grade-each-pair.csv")))) == 3
+    assert len(csv_rows(as_ada.get(url(study, "grade-each-pair.csv")).getvalue())) == 3
     chart = CARD.compute(OfStudy(study.pk)).chart
     assert chart.title == "Agreement of annotators"
 

@@ -1,6 +1,5 @@
 """The gold set as reference, file and queue: what it covers is said, and figures of people stay as they were."""
 
-import csv
 import io
 import json
 from datetime import datetime
@@ -18,7 +17,7 @@ from benchmarks.models import Insight, Judge, Summary, Verdict
 from benchmarks.results.stored import forget_all
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.makers import label_task, make_linking_study
-from tests.running import json_of
+from tests.running import csv_rows, json_of
 
 pytestmark = pytest.mark.django_db
 
@@ -70,7 +69,7 @@ def test_decisions_change_nothing_of_what_people_and_their_ceiling_say(
     page = reverse("annotation:study-figures-file", args=[study.uid, "figures.json"])
     before, told = as_ada.get(page).json(), report("agreement", "--study", study.name)
     labels = reverse("annotation:study-labels", args=[study.uid, "csv"])
-    exported = b"".join(as_ada.get(labels).streaming_content)
+    exported = as_ada.get(labels).getvalue()
     decide(study, 20, ada, now)
     after = as_ada.get(page, {"reference": "adjudicated"}).json()
     assert after["people"] == before["people"]
@@ -78,7 +77,7 @@ def test_decisions_change_nothing_of_what_people_and_their_ceiling_say(
     assert after["judges"] != before["judges"]
     assert {row["reference_items"] for row in after["judges"]} == {20}
     assert report("agreement", "--study", study.name) == told
-    assert b"".join(as_ada.get(labels).streaming_content) == exported
+    assert as_ada.get(labels).getvalue() == exported
 
 
 def test_the_page_says_what_the_reference_covers(study: Study, ada, as_ada, now: datetime) -> None:
@@ -114,12 +113,12 @@ def test_a_decision_leaves_with_everybodys_label_under_pseudonyms(
     )
     study.memberships.create(annotator=ben.annotator, number=9, joined_at=now)
     lines = as_ada.get(reverse("annotation:adjudicated", args=[study.uid, "jsonl"]))
-    row = json.loads(b"".join(lines.streaming_content))
+    row = json.loads(lines.getvalue())
     assert row["n_people"] == len(row["labels"]) == 4
     assert {"annotator": "annotator9", "label": "partial", "lines": [2, 3]} in row["labels"]
     answer = as_ada.get(reverse("annotation:adjudicated", args=[study.uid, "csv"]))
-    text = b"".join(answer.streaming_content).decode()
-    [cells] = csv.DictReader(io.StringIO(text))
+    text = answer.getvalue().decode()
+    [cells] = csv_rows(text)
     assert "annotator9 partial 2 3" in cells["labels"].split("; ")
     assert cells["note"] == "'=because"
     assert "Ben" not in text

@@ -1,6 +1,5 @@
 """Disagreements are decided by researchers; decisions are a reference for judges and never a label."""
 
-import csv
 import io
 import json
 from datetime import datetime
@@ -18,6 +17,7 @@ from annotation.models import CoverageAdjudication, CoverageLabel, Exposure, Stu
 from annotation.results.people import agreement
 from benchmarks.models import AuditEvent, Insight, Summary
 from tests.annotation.labelled import make_labelled_study, make_summaries
+from tests.running import csv_rows
 
 pytestmark = pytest.mark.django_db
 
@@ -213,17 +213,17 @@ def test_an_item_of_no_study_is_not_there_for_an_admin_either(as_eve, study: Stu
 def test_the_gold_set_is_downloaded_and_can_be_taken_in(ada, as_ada, study: Study, now, tmp_path) -> None:
     decide(study, ada, now, note="Because, “so”.")
     answer = as_ada.get(reverse("annotation:adjudicated", args=[study.uid, "csv"]))
-    text = b"".join(answer.streaming_content).decode()
-    [row] = csv.DictReader(io.StringIO(text.lstrip("\ufeff")))
+    content = answer.getvalue()
+    [row] = csv_rows(content)
     assert (row["annotator"], row["label"], row["lines"], row["n_people"]) == ("adjudicated", "full", "2", "3")
     assert row["note"] == "Because, “so”."
     file = tmp_path / "gold.csv"
-    file.write_text(text)
+    file.write_bytes(content)
     call_command("import_labels", str(file), "--study", "Gold", stdout=io.StringIO())
     assert (
         Study.objects.get(name="Gold").external_labels.count()
         + Study.objects.get(name="Gold").coveragelabels.count()
         == 1
     )
-    lines = b"".join(as_ada.get(reverse("annotation:adjudicated", args=[study.uid, "jsonl"])).streaming_content)
+    lines = as_ada.get(reverse("annotation:adjudicated", args=[study.uid, "jsonl"])).getvalue()
     assert json.loads(lines)["n_people"] == 3

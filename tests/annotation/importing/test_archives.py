@@ -1,6 +1,5 @@
 """The archive of a study of every kind comes back on a fresh site: same labels, people, categories and figures."""
 
-import csv
 import io
 import json
 import zipfile
@@ -43,6 +42,7 @@ from tests.makers import (
 from tests.makers_recall import make_judge
 from tests.makers_topic import topic_json, write_topic
 from tests.makers_verification import make_questions
+from tests.running import csv_rows
 
 pytestmark = pytest.mark.django_db
 PEOPLE = ("--error-rate", "ann=0.05", "--error-rate", "bob=0.2", "--careless", "ivo")
@@ -149,7 +149,7 @@ def all_figures(path: Path) -> dict[str, str]:
             next(zipped.read(name) for name in zipped.namelist() if name.endswith(f"/figures.{ending}"))
             for ending in ("csv", "json")
         ]
-    rows = list(csv.DictReader(io.StringIO(table.decode())))
+    rows = csv_rows(table)
     assert rows
     return {f"{row['part']}|{row['row']}|{row['figure']}": str(row) for row in rows} | {"plain": plain.decode()}
 

@@ -1,7 +1,5 @@
 """The page of the leaderboard: its answer, blocks of rows, comparisons, files and ratings."""
 
-import csv
-import io
 import re
 from datetime import datetime
 from itertools import pairwise
@@ -22,7 +20,7 @@ from tests.annotation.rated import make_rating_study, rate
 from tests.makers import NOW, flat, make_haystack, make_summary, make_writing_study
 from tests.makers_topic import topic_json, write_topic
 from tests.queries import cost_of
-from tests.running import json_of, output_of
+from tests.running import csv_rows, json_of, output_of
 
 
 def test_names_of_systems_are_escaped_in_latex() -> None:
@@ -165,7 +163,7 @@ def test_the_page_answers_in_a_sentence_and_a_few_figures(people: Study, reader:
 
 def test_files_have_every_column_and_the_matrix_of_the_papers(people: Study, reader: Reader) -> None:
     text = reader.file("figures/rows.csv?for=programs")
-    found = {row["system"]: row for row in csv.DictReader(io.StringIO(text))}
+    found = {row["system"]: row for row in csv_rows(text)}
     assert set(found) == {"heron", "wren", "jay", "people"}
     for name in ("rank", "joint", "joint_low", "joint_n", "n_insights", "n_subtopics", "precision", "block"):
         assert name in found["heron"], name

@@ -1,7 +1,5 @@
 """People among the systems of the leaderboard, their minutes, files and the report."""
 
-import csv
-import io
 import re
 from datetime import datetime
 
@@ -16,7 +14,7 @@ from benchmarks.scoring.components import TOO_FEW_SESSIONS
 from tests.annotation.leaderboard.board import BOTH, CELLS, FIRST, PAGE, Reader, judge_all, report, written
 from tests.conftest import make_user
 from tests.makers import flat, make_haystack, make_summary
-from tests.running import output_of
+from tests.running import csv_rows, output_of
 
 
 def test_people_stand_among_the_systems_on_the_subtopics_they_share(people: Study, reader: Reader) -> None:
@@ -108,8 +106,8 @@ def test_rows_come_as_files_and_by_command(people: Study, reader: Reader) -> Non
         assert shown == [None if value is None else pytest.approx(value, abs=0.051) for value in expected]
     text = reader.file("files/leaderboard.csv")
     assert text.startswith("system,retriever,figure,value,low,high")
-    assert {one["judge_approvals"] for one in csv.DictReader(io.StringIO(text))} == {approval}
-    cells = {(one["system"], one["figure"]): one["value"] for one in csv.DictReader(io.StringIO(text))}
+    assert {one["judge_approvals"] for one in csv_rows(text)} == {approval}
+    cells = {(one["system"], one["figure"]): one["value"] for one in csv_rows(text)}
     assert (cells["people", "n_sessions"], cells["people", "n_writers"]) == ("2", "2")
     assert float(cells["people", "citation_ceiling"]) == pytest.approx(70)
     assert ("heron", "n_sessions") not in cells
@@ -184,7 +182,7 @@ def test_files_of_a_comparison_have_the_differences_of_the_board(
         *_others, shown = reader.get("insights/", query).context["sheet"].table("totals").rows
         assert shown.values["difference"] == stat
         file = reader.get("insights/totals.csv", query).getvalue().decode()
-        *_others, row = csv.DictReader(io.StringIO(file))
+        *_others, row = csv_rows(file)
         filed = [float(row[f"difference{end}"]) for end in ("", "_low", "_high", "_n")]
         assert filed == [stat.value, stat.low, stat.high, stat.n_items]
 

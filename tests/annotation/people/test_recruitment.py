@@ -1,7 +1,5 @@
 """A link brings people of a panel into a study; their id is no credential, and the code comes at the end."""
 
-import csv
-import io
 from datetime import datetime
 from typing import Any
 
@@ -21,6 +19,7 @@ from summhay_site.accounts.accounts import may_make_link
 from summhay_site.models import User
 from summhay_site.operations import erasing
 from tests.makers import annotator_of, make_haystack, make_linking_study, make_writing_study
+from tests.running import csv_rows
 
 CODE = "C0DE-42"
 PID = "5f1e00000000000000000001"
@@ -213,7 +212,7 @@ def test_the_code_comes_when_all_tasks_are_done_and_the_list_is_for_paying(
     assert CODE in page
     assert f'href="{BACK}"' in page
     at = reverse("annotation:recruitment-file", args=[link.study.uid, link.uid])
-    [row] = csv.DictReader(io.StringIO(as_ada.get(at).getvalue().decode()))
+    [row] = csv_rows(as_ada.get(at).getvalue())
     assert row | {"joined_at": "", "ended_at": ""} == {
         "participant_id": PID,
         "submission_id": "t1",

@@ -1,7 +1,5 @@
 """Each outcome of somebody who came by a link has a code of its own, is stored, and is there for researchers."""
 
-import csv
-import io
 from datetime import datetime, timedelta
 
 import pytest
@@ -27,6 +25,7 @@ from summhay_site.operations import erasing
 from tests.annotation.people.test_recruitment import CODE, PID, address, make_link
 from tests.makers import annotator_of, make_linking_study, make_session, make_writing_study
 from tests.makers_verification import make_questions, make_verification_study
+from tests.running import csv_rows
 
 DONE = "COMPLETED-1"
 CODES = {
@@ -116,7 +115,7 @@ def outcome_of(pid: str = PID) -> str:
 
 
 def paid(link: RecruitmentLink, client: Client) -> list[dict[str, str]]:
-    return list(csv.DictReader(io.StringIO(client.get(at(link, "file")).getvalue().decode())))
+    return csv_rows(client.get(at(link, "file")).getvalue())
 
 
 def test_who_skips_tasks_gets_no_completion_code_until_they_are_done(link: RecruitmentLink, as_ada) -> None:
