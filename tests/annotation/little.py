@@ -1,10 +1,7 @@
 """Studies of every kind, and what is measured without people, with hardly anything in them."""
 
-import io
 from collections.abc import Callable
 from typing import Any
-
-from django.core.management import call_command
 
 from annotation.leaderboard import positions
 from annotation.models import CoverageLabel, ExternalLabel, LabelTask, Study
@@ -35,6 +32,7 @@ from tests.makers_recall import extract, make_judge, make_response, support
 from tests.makers_recall import say as judge_says
 from tests.makers_verification import make_questions, make_verification_study
 from tests.makers_verification import say as verify
+from tests.running import output_of
 from tests.taking_in import import_rows
 
 NOTHING = "nothing"
@@ -264,10 +262,7 @@ def _arrange(n_places: int) -> None:
     rows = sources.parse([_source(number) for number in range(n_places + 1)])
     import_rows(get_format("sources"), [("", rows)], request=ImportRequest(now=NOW, options={"dataset": "long"}))
     order = "position-of-3" if n_places > 1 else "at-1-of-3"
-    call_command(
-        "summarize", "--system", "extractive", "--haystack", "long", "--order", order,
-        stdout=io.StringIO(), stderr=io.StringIO(),
-    )  # fmt: skip
+    output_of("summarize", "--system", "extractive", "--haystack", "long", "--order", order)
 
 
 def _source(number: int) -> dict[str, Any]:

@@ -1,13 +1,10 @@
 """The agreement page: people first, judges below, every figure with what belongs beside it, and who reads what."""
 
-import io
-import json
 import re
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
-from django.core.management import call_command
 from django.test import Client
 from django.urls import reverse
 
@@ -18,7 +15,7 @@ from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.conftest import make_user
 from tests.makers import make_writing_study
 from tests.queries import cost_of
-from tests.running import csv_rows, json_of
+from tests.running import csv_rows, json_of, output_of
 from tests.sheets import rows_shown
 
 pytestmark = pytest.mark.django_db
@@ -72,14 +69,14 @@ def test_people_come_first_and_judges_below_on_the_same_items(as_ada, study: Stu
 
 def test_the_figures_on_the_page_are_those_of_the_command(as_ada, study: Study) -> None:
     judges = json_of("report", "judges", "--study", study.name)
-    found = json.loads(as_ada.get(address(study, "-file", "figures.json")).content)
+    found = as_ada.get(address(study, "-file", "figures.json")).json()
     assert found["judges"] == judges
     assert found["people"] == json_of("report", "agreement", "--study", study.name)
     assert found["bias"] == json_of("report", "bias", "--study", study.name)
 
 
 def test_a_figure_shows_its_value_and_interval(as_ada, study: Study) -> None:
-    row = json.loads(as_ada.get(address(study, "-file", "figures.json")).content)["judges"][0]
+    row = as_ada.get(address(study, "-file", "figures.json")).json()["judges"][0]
     interval = row["intervals"]["pearson"]
     shown = text(as_ada, f"{address(study)}?view=judges")
     assert f"{row['pearson']:.3f}" in shown
@@ -169,7 +166,7 @@ def test_rows_behind_a_figure_are_sorted_by_dispute(as_ada, study: Study) -> Non
 
 def test_a_cell_of_a_confusion_matrix_leads_to_its_rows(as_ada, study: Study) -> None:
     judge = Judge.objects.get(name="kind")
-    found = json.loads(as_ada.get(address(study, "-file", "figures.json")).content)
+    found = as_ada.get(address(study, "-file", "figures.json")).json()
     confusion = next(row for row in found["judges"] if row["judge"] == "kind")["confusion"]
     label = max(confusion["none"], key=lambda one: confusion["none"][one])
     url = f"{address(study, '-rows')}?between={judge.uid}&human=none&verdict={label}"
@@ -268,7 +265,7 @@ def test_a_judge_asked_again_is_compared_with_itself(as_ada, study: Study, now) 
     [row] = rows_shown(as_ada, address(study), "consistency")
     assert (row.names, row.value("repeats"), row.value("n")) == (("kind",), 2, 36)
     assert row.number("percent") == pytest.approx(27 / 36)
-    found = json.loads(as_ada.get(address(study, "-file", "figures.json")).content)
+    found = as_ada.get(address(study, "-file", "figures.json")).json()
     assert found["consistency"][0]["percent"] == row.number("percent")
 
 
@@ -313,7 +310,7 @@ def test_labels_of_several_studies_are_listed_and_never_mixed(as_ada, study: Stu
         assert f'<a href="{address(one)}">{one.name}</a>' in shown
         assert f"{n_items} insights of summaries" in shown
     assert "54 insights" not in shown
-    found = json.loads(as_ada.get(address(boats, "-file", "figures.json")).content)
+    found = as_ada.get(address(boats, "-file", "figures.json")).json()
     assert f"{found['people']['randolph']:.3f}" in shown
     assert as_ada.get(f"{ALL}rows/").status_code == 404
     assert as_ada.get(f"{ALL}files/figures.json").status_code == 404
@@ -352,7 +349,7 @@ def test_labels_made_elsewhere_have_the_same_page(as_ada, tmp_path, ada) -> None
     rows += ["c,item-1,bad"]
     path = tmp_path / "labels.csv"
     path.write_text("\n".join(rows))
-    call_command("import_labels", str(path), "--study", "Elsewhere", "--researcher", "ada", stdout=io.StringIO())
+    output_of("import_labels", path, "--study", "Elsewhere", "--researcher", "ada")
     study = Study.objects.get(name="Elsewhere")
     assert "12 items" in text(as_ada, address(study))
     assert "imported without texts" in text(as_ada, f"{address(study)}?view=judges")

@@ -1,6 +1,5 @@
 """May a judge replace people: the page, files and report, approvals on record, and what pages say of them."""
 
-import json
 import re
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -67,7 +66,7 @@ def test_the_page_answers_for_one_judge_and_lists_all(as_ada, study: Study) -> N
 
 
 def test_page_files_and_report_have_the_same_figures(as_ada, study: Study) -> None:
-    as_file = json.loads(as_ada.get(address(study, "figures.json")).getvalue())
+    as_file = as_ada.get(address(study, "figures.json")).json()
     printed = report("--study", study.name)
     assert as_file["approvals"] == printed["approvals"]
     assert {row["judge"] for row in printed["approvals"]} == {"owl", "crow"}
@@ -286,7 +285,7 @@ def test_the_approvals_of_a_dataset_are_on_a_page_of_their_own(as_ada, study: St
     made = JudgeApproval.objects.get()
     assert (made.study, made.dataset) == (None, "ferries")
     file = as_ada.get(reverse("annotation:approvals-file", args=["figures.json"]), {"dataset": "ferries"})
-    assert json.loads(file.getvalue())["n_annotators"] == 3
+    assert file.json()["n_annotators"] == 3
 
 
 def test_an_approval_expires_and_loses_its_figures_with_labels_that_are_removed(as_ada, study: Study, ada) -> None:

@@ -16,6 +16,7 @@ from benchmarks.system_names import setting_name
 from tests.annotation.archive_tables import COVERAGE, figure, tables_of
 from tests.makers import flat
 from tests.makers_topic import topic_json, write_topic
+from tests.running import output_of
 
 JUDGE = {"judge": "published"}
 ORDERS = ("oracle", "fl-ctxt-sort", "fl-ctxt-rev-sort", "full-ctxt")
@@ -23,7 +24,7 @@ ORDERS = ("oracle", "fl-ctxt-sort", "fl-ctxt-rev-sort", "full-ctxt")
 
 @pytest.fixture
 def topic(tmp_path: Path, db: None) -> None:
-    call_command("import_dataset", "summhay", str(write_topic(tmp_path, topic_json())), stdout=io.StringIO())
+    output_of("import_dataset", "summhay", write_topic(tmp_path, topic_json()))
 
 
 def manifest_of(archive: zipfile.ZipFile):
@@ -67,7 +68,7 @@ def test_a_board_comes_back_from_its_corpus_with_answers_that_could_not_be_used(
 def test_the_coverage_of_each_row_comes_out_of_the_verdicts(tmp_path: Path) -> None:
     value = topic_json(n_subtopics=3, systems=tuple(f"summary_subtopic_{order}_model-b" for order in ORDERS))
     value["subtopics"][0]["eval_summaries"]["summary_subtopic_oracle_model-b"].pop()
-    call_command("import_dataset", "summhay", str(write_topic(tmp_path, value)), stdout=io.StringIO())
+    output_of("import_dataset", "summhay", write_topic(tmp_path, value))
     tables = tables_of(board_archive(tmp_path))
     verdicts = tables["verdicts.csv"].fillna({"retriever": "", "document_order": ""})
     verdicts["score"] = verdicts["coverage"].map(COVERAGE)
@@ -85,7 +86,7 @@ def board_archive(folder: Path) -> Path:
 
 
 def figures_of_board(corpus: Path, folder: Path) -> bytes:
-    call_command("import_dataset", "summhay", str(corpus), stdout=io.StringIO())
+    output_of("import_dataset", "summhay", corpus)
     assert Verdict.objects.filter(is_valid=False).exists()
     with zipfile.ZipFile(board_archive(folder)) as archive:
         [name] = [name for name in archive.namelist() if name.endswith("/figures.csv")]

@@ -1,11 +1,10 @@
 """`manage.py report context`: orders as far as they are known, planted content, people, and what is kept."""
 
-import io
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.test import Client
 
 from annotation.leaderboard import positions
@@ -23,7 +22,7 @@ from tests.makers import (
     make_summary,
     make_writing_study,
 )
-from tests.running import csv_rows, json_of
+from tests.running import csv_rows, json_of, output_of
 
 pytestmark = pytest.mark.django_db
 
@@ -194,7 +193,7 @@ def test_the_page_shows_people_where_they_wrote_too_and_scores_by_order() -> Non
         ranked(subtopic, "keywords", {1: 3.0, 2: 2.0, 3: 1.0})
         summary_of(subtopic, retriever="keywords")
     session_on(shared, [1, 4, 5, 6, 2], "ben")
-    call_command("run_judge", "lexical", stdout=io.StringIO(), stderr=io.StringIO())
+    output_of("run_judge", "lexical")
     positions.place_missing()
     client = Client()
     ada = make_user("ada", "researcher")
@@ -233,7 +232,7 @@ def test_the_page_shows_people_where_they_wrote_too_and_scores_by_order() -> Non
 
 def test_published_summaries_follow_the_documents_of_their_order(published: Path) -> None:
     file = str(published / "topic_news1.json")
-    call_command("import_dataset", "summhay", file, stdout=io.StringIO(), stderr=io.StringIO())
+    output_of("import_dataset", "summhay", file)
     rows = {row["retriever"]: row for row in report("--system", "gpt-4o")}
     top, bottom = rows["fl-ctxt-sort"], rows["fl-ctxt-rev-sort"]
     assert top["sentences"]["bins"][0] > 0.25 > 0.05 > top["sentences"]["bins"][-1]

@@ -1,6 +1,5 @@
 """People's texts in the file of a haystack: final ones of sessions that count, under one pseudonym."""
 
-import io
 import json
 from datetime import datetime
 from pathlib import Path
@@ -26,6 +25,7 @@ from tests.makers import (
     make_summary,
     make_writing_study,
 )
+from tests.running import output_of
 from tests.taking_in import import_topic
 
 pytestmark = pytest.mark.django_db
@@ -43,7 +43,7 @@ def written(study: Study, person, text: str, *, state: str = Session.State.SUBMI
 
 def exported(path: Path, *options: str) -> TopicFile:
     out = ("--haystack", "ferry", "--out", str(path))
-    call_command("export_dataset", "summhay", *out, *options, stdout=io.StringIO())
+    output_of("export_dataset", "summhay", *out, *options)
     return summhay.parse(path)
 
 

@@ -1,6 +1,5 @@
 """Coverage on the leaderboard by people's labels of a random sample, with the judge's help."""
 
-import json
 from typing import Any
 
 import pytest
@@ -38,7 +37,7 @@ def rows(client: Client) -> dict[str, dict[str, Any]]:
     """The rows of figures.json by system."""
     url = reverse("annotation:leaderboard-figures", args=["figures.json"])
     answer = client.get(url, {"judge": str(Judge.objects.get(name="owl").uid)})
-    return {row["system"]: row for row in json.loads(answer.getvalue())["rows"]}
+    return {row["system"]: row for row in answer.json()["rows"]}
 
 
 def page(client: Client) -> str:

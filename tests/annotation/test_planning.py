@@ -39,7 +39,7 @@ def test_every_kind_has_a_plan_or_says_that_there_is_too_little(
     assert page.status_code == 200
     assert ("too few labels to plan by" in flat(page.text)) or "half the 95 % interval" in flat(page.text)
     file = as_ada.get(reverse("annotation:study-plan-file", args=[study.uid, "figures.json"]))
-    values = json.loads(file.getvalue())
+    values = file.json()
     assert values.pop("data_version")
     values.pop("judge_approvals", None)  # beside the cost of judges
     assert values == plan(study)

@@ -159,9 +159,7 @@ def test_what_a_file_leaves_open_is_told_beside_its_figures(tmp_path: Path) -> N
 
 def test_filters_of_summaries_are_refused_for_labels_made_elsewhere(tmp_path: Path, ada) -> None:
     path = write(tmp_path, *FIRST)
-    call_command(
-        "import_labels", str(path), "--study", "Elsewhere", "--researcher", ada.username, stdout=io.StringIO()
-    )
+    output_of("import_labels", path, "--study", "Elsewhere", "--researcher", ada.username)
     assert report("agreement", "--study", "Elsewhere")["n_items"] == len(FIRST)
     with pytest.raises(CommandError, match=r"labels made elsewhere.*: leave out --haystack, --guideline"):
         report("agreement", "--study", "Elsewhere", "--haystack", "Tides", "--guideline", "1")
@@ -257,7 +255,7 @@ def test_every_report_is_in_the_list() -> None:
 
 def test_the_published_judges_have_the_figures_of_the_authors(published: Path) -> None:
     source = published / "eval_benchmark_conversations.json"
-    call_command("import_dataset", "summhay-eval-benchmark", str(source), "--json", stdout=io.StringIO())
+    output_of("import_dataset", "summhay-eval-benchmark", source, "--json")
     expected = json.loads((published / "expected_figures.json").read_text())["conversations_114"]
     found = {row["judge"]: row for row in report("judges")}
     assert set(found) == set(expected)

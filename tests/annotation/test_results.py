@@ -1,7 +1,6 @@
 """What was written is scored without being asked for, and a researcher sees it; nobody else does."""
 
 import gzip
-import io
 import json
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -23,7 +22,7 @@ from annotation.writing.sheet import progress_chart
 from benchmarks.engine import judging, runs, versions
 from benchmarks.models import JudgeRun, Summary, Verdict
 from tests.makers import fill_missing, flat, make_assignment, make_haystack, make_session, make_writing_study
-from tests.running import csv_rows
+from tests.running import csv_rows, output_of
 
 MINUTE = 60_000
 FIRST = "- Every day the ferry leaves at six in the morning [1, 2]"
@@ -281,7 +280,7 @@ def test_an_admin_credits_and_voids_with_a_reason(study, as_eve) -> None:
 
 def test_the_command_writes_what_the_page_offers(study, as_ada, now: datetime, tmp_path: Path) -> None:
     judge_everything(now)
-    call_command("export_sessions", study=study.name, out=tmp_path, stdout=io.StringIO())
+    output_of("export_sessions", study=study.name, out=tmp_path)
     assert {path.name for path in tmp_path.iterdir()} == {*files.files(study, None, now), "manifest.json"}
     for name in files.files(study, None, now):
         assert (tmp_path / name).read_bytes() == read(as_ada, f"/studies/{study.uid}/files/{name}")

@@ -1,11 +1,9 @@
 """Position of content in single long documents: planted content of systems, people and references."""
 
-import io
 from datetime import datetime
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 from django.test import Client
 
 from annotation.leaderboard import positions
@@ -15,7 +13,7 @@ from benchmarks.io.schemas import sources
 from benchmarks.models import Haystack, Summary
 from tests.annotation.rated import judge_all, make_rating_study, rate
 from tests.conftest import make_user
-from tests.running import json_of
+from tests.running import json_of, output_of
 from tests.taking_in import import_rows
 
 pytestmark = pytest.mark.django_db
@@ -127,7 +125,7 @@ def test_only_texts_whose_content_lies_late() -> None:
 @pytest.mark.usefixtures("_sources")
 def test_sources_are_counted_only_where_they_are_asked_for() -> None:
     with pytest.raises(Exception, match="There is no such haystack"):
-        call_command("report", "context", stdout=io.StringIO())
+        output_of("report", "context")
     assert not Haystack.objects.for_work().exists()
 
 

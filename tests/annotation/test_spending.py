@@ -1,6 +1,5 @@
 """What people and models cost, side by side, on the page of a study's plan and in its files."""
 
-import json
 from datetime import date
 from decimal import Decimal
 from typing import Any
@@ -84,7 +83,7 @@ def test_people_and_models_stand_side_by_side(ada, as_ada, ben, cleo) -> None:
     assert float(rows["people"]["per_task"]) == 2.5
     assert rows["unpriced"]["total"] == ""
     stored = as_ada.get(reverse("annotation:study-plan-file", args=[study.uid, "figures.json"]))
-    assert json.loads(stored.getvalue())["cost"] == list(cost.values())
+    assert stored.json()["cost"] == list(cost.values())
 
 
 def test_a_price_that_is_set_later_makes_the_figures_new(ada, ben, cleo) -> None:

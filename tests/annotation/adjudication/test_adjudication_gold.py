@@ -1,12 +1,11 @@
 """The gold set as reference, file and queue: what it covers is said, and figures of people stay as they were."""
 
-import io
 import json
 from datetime import datetime
 from decimal import Decimal
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.urls import reverse
 
 from annotation.adjudication.decisions import DecisionRefused
@@ -17,7 +16,7 @@ from benchmarks.models import Insight, Judge, Summary, Verdict
 from benchmarks.results.stored import forget_all
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.makers import label_task, make_linking_study
-from tests.running import csv_rows, json_of
+from tests.running import csv_rows, json_of, output_of
 
 pytestmark = pytest.mark.django_db
 
@@ -139,7 +138,7 @@ def test_the_queue_can_be_of_one_summarizer_and_stays_so(study: Study, as_ada) -
 def test_items_made_elsewhere_show_their_rows(as_ada, tmp_path) -> None:
     file = tmp_path / "labels.csv"
     file.write_text("annotator,item,label\na,one,yes\nb,one,no\n")
-    call_command("import_labels", str(file), "--study", "Elsewhere", "--researcher", "ada", stdout=io.StringIO())
+    output_of("import_labels", file, "--study", "Elsewhere", "--researcher", "ada")
     study = Study.objects.get(name="Elsewhere")
     answer = as_ada.get(reverse("annotation:disagreements", args=[study.uid]))
     rows = reverse("annotation:study-agreement-rows", args=[study.uid])

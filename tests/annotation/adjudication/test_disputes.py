@@ -1,12 +1,10 @@
 """Disagreements are decided by researchers; decisions are a reference for judges and never a label."""
 
-import io
 import json
 from datetime import datetime
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 from django.urls import reverse
 
 from annotation.adjudication import deciding, views
@@ -17,7 +15,7 @@ from annotation.models import CoverageAdjudication, CoverageLabel, Exposure, Stu
 from annotation.results.people import agreement
 from benchmarks.models import AuditEvent, Insight, Summary
 from tests.annotation.labelled import make_labelled_study, make_summaries
-from tests.running import csv_rows
+from tests.running import csv_rows, output_of
 
 pytestmark = pytest.mark.django_db
 
@@ -219,7 +217,7 @@ def test_the_gold_set_is_downloaded_and_can_be_taken_in(ada, as_ada, study: Stud
     assert row["note"] == "Because, “so”."
     file = tmp_path / "gold.csv"
     file.write_bytes(content)
-    call_command("import_labels", str(file), "--study", "Gold", stdout=io.StringIO())
+    output_of("import_labels", file, "--study", "Gold")
     assert (
         Study.objects.get(name="Gold").external_labels.count()
         + Study.objects.get(name="Gold").coveragelabels.count()

@@ -1,6 +1,5 @@
 """An annotated benchmark beside its haystack's own file: the same rows in either order, the same leaderboard."""
 
-import io
 import json
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from benchmarks.io.schemas import summhay
 from benchmarks.io.writers import topic_of
 from benchmarks.models import Haystack, Insight, Judge, Subtopic, Summary, Verdict
 from tests.makers_topic import topic_json, write_topic
-from tests.running import json_of
+from tests.running import json_of, output_of
 
 pytestmark = pytest.mark.django_db
 OTHER = ("summary_subtopic_keywords_model-a", "summary_subtopic_keywords_model-z")
@@ -107,12 +106,12 @@ def forwards(files: dict[str, Path]) -> dict[str, Any]:
 
 def test_the_benchmark_beside_its_haystack_changes_no_cell_of_the_leaderboard(files: dict[str, Path]) -> None:
     bring_in("summhay", files["summhay"])
-    call_command("run_judge", "lexical", stdout=io.StringIO())
+    output_of("run_judge", "lexical")
     before = [leaderboard("published"), leaderboard("lexical")]
     report = bring_in("summhay-eval-benchmark", files["summhay-eval-benchmark"])
     assert report["created"]["summaries"] == 6  # two systems on three subtopics
     assert report["created"]["insights"] == report["created"]["subtopics"] == 0
-    call_command("run_judge", "lexical", stdout=io.StringIO())
+    output_of("run_judge", "lexical")
     texts = Summary.objects.filter(origin=Summary.Origin.ANNOTATED)
     assert all(row.verdicts.filter(judge__name="lexical").exists() for row in texts)
     assert [leaderboard("published"), leaderboard("lexical")] == before
@@ -233,7 +232,7 @@ def test_an_own_export_comes_back_to_the_judge_that_gave_it(
 ) -> None:
     bring_in("summhay", files["summhay"])
     bring_in("summhay-eval-benchmark", unpredicted)
-    call_command("run_judge", "lexical", stdout=io.StringIO())
+    output_of("run_judge", "lexical")
     before, judges = [leaderboard("published"), leaderboard("lexical")], Judge.objects.count()
     export = own_export(Study.objects.get(kind=Study.Kind.LINKING).name, tmp_path / "exp.json")
     assert "predictions_published" in export.read_text()

@@ -42,7 +42,7 @@ from tests.makers import (
 from tests.makers_recall import make_judge
 from tests.makers_topic import topic_json, write_topic
 from tests.makers_verification import make_questions
-from tests.running import csv_rows
+from tests.running import csv_rows, json_of, told_by
 
 pytestmark = pytest.mark.django_db
 PEOPLE = ("--error-rate", "ann=0.05", "--error-rate", "bob=0.2", "--careless", "ivo")
@@ -70,12 +70,12 @@ def fresh() -> None:
 
 
 def imported(path: Path, *args) -> dict[str, Any]:
-    return json.loads(run("import_dataset", "archive", path, "--json", *args).partition("\n")[2])
+    return json_of("import_dataset", "archive", path, *args)
 
 
 def figures(study: str, task: str = "") -> dict[str, Any]:
     of_task = ("--task", task) if task else ()
-    found = json.loads(run("report", "agreement", "--study", study, *of_task, "--json"))
+    found = json_of("report", "agreement", "--study", study, *of_task)
     pairs = sorted((one["randolph"], one["percent"]) for one in found["pairs"])
     return {**{name: found[name] for name in POINTS}, "q": found["q"], "pairs": pairs}
 
@@ -317,10 +317,9 @@ def scored_curve(study: Study) -> list[Any]:
 
 
 def imported_with_errors(path: Path, *args: str) -> dict[str, Any]:
-    out = io.StringIO()
-    with pytest.raises(SystemExit):
-        call_command("import_dataset", "archive", str(path), "--json", *args, stdout=out, stderr=io.StringIO())
-    return json.loads(out.getvalue())
+    status, report = told_by("import_dataset", "archive", path, *args)
+    assert status
+    return report
 
 
 def test_labels_made_elsewhere_keep_the_order_of_their_categories(tmp_path: Path) -> None:

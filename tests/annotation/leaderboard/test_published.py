@@ -1,6 +1,5 @@
 """The published figures of the leaderboard cell by cell, and boards that tests fill themselves."""
 
-import io
 import json
 import math
 from datetime import datetime
@@ -9,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.db.models import Count
 
 from annotation.leaderboard import views
@@ -29,7 +28,7 @@ pytestmark = pytest.mark.django_db
 
 
 def load(path: Path) -> None:
-    call_command("import_dataset", "summhay", str(path), stdout=io.StringIO(), stderr=io.StringIO())
+    output_of("import_dataset", "summhay", path)
 
 
 def test_every_cell_equals_the_published_leaderboard(published: Path) -> None:
