@@ -34,6 +34,7 @@ from annotation.models import Annotator
 from benchmarks.summarizers import documents
 from summhay_site.serving.stack import with_room
 from tests import schema
+from tests.fake_openai import FakeServer, serving
 from tests.makers import NOW
 from tests.tiers import second_tier
 
@@ -267,6 +268,14 @@ def login():
         return client
 
     return _login
+
+
+@pytest.fixture
+def server(settings) -> Iterator[FakeServer]:
+    """A model server that judges ask over real HTTP."""
+    with serving() as running:
+        settings.OPENAI_BASE_URLS = [running.address]
+        yield running
 
 
 def made_once(

@@ -5,8 +5,10 @@ from contextlib import contextmanager
 
 import pytest
 
+from annotation import kinds
 from benchmarks.results.drawings import DRAWING, Drawing
 from benchmarks.web.charts import Chart
+from tests.annotation.toy_kind import KIND
 
 
 @contextmanager
@@ -38,3 +40,9 @@ def charts_stay_empty() -> Iterator[None]:
     """For tests of tables and numbers on pages whose charts differ each time."""
     with drawn_by(lambda chart: Drawing({}, "<svg></svg>")):
         yield
+
+
+@pytest.fixture
+def grading(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kind of study that tests add."""
+    monkeypatch.setitem(kinds._kinds, KIND.value, KIND)

@@ -1,7 +1,6 @@
 """A judge with examples of people's labels, from its form to a server; SummHay's published prompt."""
 
 import json
-from collections.abc import Iterator
 
 import pytest
 from django.test import Client
@@ -13,18 +12,11 @@ from benchmarks.engine import judging
 from benchmarks.engine.versions import fitted_haystacks
 from benchmarks.models import Insight, Judge, JudgeCall, Summary, Verdict
 from tests.conftest import NOW
-from tests.fake_openai import MODEL, Answer, FakeServer, serving
+from tests.fake_openai import MODEL, Answer, FakeServer
 from tests.makers import label_task, make_linking_study
 
 pytestmark = pytest.mark.django_db
 LEVELS = ("full", "partial", "none")
-
-
-@pytest.fixture
-def server(settings) -> Iterator[FakeServer]:
-    with serving() as running:
-        settings.OPENAI_BASE_URLS = [running.address]
-        yield running
 
 
 @pytest.fixture

@@ -17,11 +17,6 @@ from tests.makers import annotator_of, give_consent, make_haystack, make_summary
 from tests.running import csv_rows
 
 
-@pytest.fixture
-def grading(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(kinds._kinds, KIND.value, KIND)
-
-
 def url(name: str, study: Study, *more) -> str:
     return reverse(f"annotation:{name}", args=[study.uid, *more])
 

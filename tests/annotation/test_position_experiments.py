@@ -1,6 +1,6 @@
 """Experiments of position from the command to the page: what is shown, what is asked, and what it scored."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
@@ -32,7 +32,7 @@ from benchmarks.summarizers import documents as token_budget
 from benchmarks.summarizers.arrangements import HEADERS, MEASURES, Arrangement, only_relevant
 from benchmarks.summarizers.config import SummarizerConfig
 from tests.conftest import make_user
-from tests.fake_openai import MODEL, Answer, FakeServer, serving
+from tests.fake_openai import MODEL, Answer, FakeServer
 from tests.running import json_of
 from tests.taking_in import import_rows
 
@@ -53,13 +53,6 @@ def source(number: int, *, n_documents: int = K) -> dict[str, Any]:
     ]
     at = min(1, n_documents - 1)
     return {"key": str(number), "documents": documents, "reference": f"It says beta{number}x{at} alpha{number}."}
-
-
-@pytest.fixture
-def server(settings) -> Iterator[FakeServer]:
-    with serving() as running:
-        settings.OPENAI_BASE_URLS = [running.address]
-        yield running
 
 
 @pytest.fixture

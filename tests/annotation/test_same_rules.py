@@ -24,7 +24,7 @@ from tests.annotation.toy_kind import KIND
 from tests.makers import NOW, annotator_of, flat
 from tests.running import output_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("grading")]
 KINDS = ("linking", "verification", "validation", "rating", "grading")
 WITH_JUDGES = ("linking", "verification", "rating", "grading")
 """Kinds in whose results judges stand beside people; a validation is of one judge."""
@@ -32,11 +32,6 @@ CSVS = ("figures.csv", "people.csv", "judges.csv", "agreement.csv")
 CHANGING = re.compile(r"\b\w{64}\b|data version \w{12}|Erased person \w{6}")
 """Tokens, versions and names of what was erased."""
 NAMES = ("Ben", "Cleo")
-
-
-@pytest.fixture(autouse=True)
-def grading(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(kinds._kinds, KIND.value, KIND)
 
 
 def made(kind: str, ada, people) -> Study:

@@ -9,7 +9,6 @@ from django.core.management import CommandError, call_command
 from django.db.models import F
 from django.urls import reverse
 
-from annotation import kinds
 from annotation.exports import views as exports
 from annotation.kinds import kind_named
 from annotation.models import CoverageLabel, LabelTask, Study
@@ -26,13 +25,8 @@ from tests.makers import NOW, annotator_of, flat, make_haystack, make_linking_st
 from tests.makers_recall import make_judge
 from tests.running import csv_rows, json_of, output_of
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("grading")]
 LEVELS = ("none", "partial", "full")
-
-
-@pytest.fixture(autouse=True)
-def grading(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(kinds._kinds, KIND.value, KIND)
 
 
 def graded(people, *, by, judge: str = "owl") -> Study:

@@ -1,7 +1,7 @@
 """Machines beside people on key points: judges and AutoDS at a threshold, by hand and beside scikit-learn."""
 
 import io
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -15,7 +15,7 @@ from benchmarks.engine import judging, versions
 from benchmarks.models import AutodsScore, Judge, JudgeRun, KeyPointVerdict
 from benchmarks.scoring.retention import Task
 from tests.conftest import make_user
-from tests.fake_openai import MODEL, FakeServer, serving
+from tests.fake_openai import MODEL, FakeServer
 from tests.makers import NOW, flat
 from tests.makers_recall import make_judge
 from tests.makers_verification import WORDS, make_questions, make_verification_study, say_all
@@ -159,13 +159,6 @@ def test_the_autods_page_shows_the_scores_of_the_judge_that_is_chosen(study: Stu
     assert "No scores" in as_ada.get(url, {"scores": str(make_judge("wren", kind="openai").uid)}).text
     for wrong in ("x", "<script>", "00000000-0000-4000-8000-000000000000"):
         assert as_ada.get(url, {"scores": wrong}).status_code == 404
-
-
-@pytest.fixture
-def server(settings) -> Iterator[FakeServer]:
-    with serving() as running:
-        settings.OPENAI_BASE_URLS = [running.address]
-        yield running
 
 
 @pytest.mark.django_db(transaction=True)

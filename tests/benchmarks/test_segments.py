@@ -2,7 +2,6 @@
 
 import io
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -14,16 +13,9 @@ from benchmarks.io.formats import get_format
 from benchmarks.io.plan import ImportRequest
 from benchmarks.io.schemas import long2rag
 from benchmarks.recall.segments import segments
-from tests.fake_openai import FakeServer, serving
+from tests.fake_openai import FakeServer
 from tests.makers import NOW
 from tests.taking_in import import_rows
-
-
-@pytest.fixture
-def server(settings) -> Iterator[FakeServer]:
-    with serving() as running:
-        settings.OPENAI_BASE_URLS = [running.address]
-        yield running
 
 
 @given(st.lists(st.text("ab ", min_size=1, max_size=9), max_size=40).map(" ".join), st.integers(5, 40))

@@ -2,7 +2,6 @@
 
 import json
 import math
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -11,7 +10,7 @@ from benchmarks.judges.openai import KEY_VARIABLE
 from benchmarks.retrieval import servers
 from benchmarks.retrieval.base import Corpus, Query, RetrievalFailed
 from benchmarks.retrieval.registry import WrongSettings, make
-from tests.fake_openai import Answer, FakeServer, failing, serving
+from tests.fake_openai import Answer, FakeServer, failing
 from tests.retrieval.memory import ForgetfulMemory
 
 CORPUS = Corpus(
@@ -19,13 +18,6 @@ CORPUS = Corpus(
     queries=[Query("s1", "island ferry"), Query("s2", "fares")],
 )
 ROOT = math.sqrt(0.5)
-
-
-@pytest.fixture
-def server(settings) -> Iterator[FakeServer]:
-    with serving() as running:
-        settings.OPENAI_BASE_URLS = [running.address]
-        yield running
 
 
 @pytest.fixture(autouse=True)

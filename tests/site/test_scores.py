@@ -2,7 +2,6 @@
 
 import json
 import threading
-from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -21,7 +20,7 @@ from summhay_site.api.access import make_token
 from summhay_site.models import Token
 from tests.benchmarks.engine.asking import PER_CALL, SAID, make_judge, price
 from tests.conftest import ON_POSTGRESQL, make_user
-from tests.fake_openai import Answer, FakeServer, failing, judged, serving
+from tests.fake_openai import Answer, FakeServer, failing, judged
 from tests.makers import make_haystack, make_summary
 
 pytestmark = pytest.mark.django_db
@@ -30,13 +29,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def _counted_anew() -> None:
     cache.clear()
-
-
-@pytest.fixture
-def server(settings) -> Iterator[FakeServer]:
-    with serving() as running:
-        settings.OPENAI_BASE_URLS = [running.address]
-        yield running
 
 
 @pytest.fixture

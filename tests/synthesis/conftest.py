@@ -8,12 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from django.conf import settings as site
 
-from tests.benchmarks.conftest import server
-
 if TYPE_CHECKING:
     from tests.synthesis.scripted_questions import SearchServer
 
-__all__ = ["server"]
 collect_ignore_glob = [] if "synthesis" in site.EXTENSIONS else ["*.py"]
 
 
