@@ -10,7 +10,7 @@ from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from django.db.models import QuerySet
 
@@ -40,6 +40,7 @@ N_SENTENCES, N_WORDS = "sentences", "words"
 LENGTHS = (N_SENTENCES, N_WORDS)
 """How long texts are; no score."""
 FOCUS = "focus prompt"
+F = TypeVar("F")
 
 
 class Who(NamedTuple):
@@ -281,22 +282,19 @@ def _measures(texts: Mapping[Who, Iterable[Scored]]) -> tuple[str, ...]:
     return (*NAMES, *others, *LENGTHS) if known else ()
 
 
-def _parts(texts: Sequence[Scored]) -> Iterator[tuple[str, list[Scored]]]:
+def _parts(texts: Sequence[Scored], over_sources: F, over_datasets: F) -> list[tuple[str, Sequence[Scored], F]]:
+    """The texts of each dataset, and all of several, with what is to be computed of them."""
     by_dataset: dict[str, list[Scored]] = defaultdict(list)
     for text in texts:
         by_dataset[text.dataset].append(text)
-    yield from sorted(by_dataset.items())
+    together = [(ALL_SOURCES, texts, over_sources), (ALL_DATASETS, texts, over_datasets)]
+    each = [(dataset, part, over_sources) for dataset, part in sorted(by_dataset.items())]
+    return [*each, *(together if len(each) > 1 else ())]
 
 
 def _rows(who: Who, texts: Sequence[Scored], measures: Sequence[str]) -> Iterator[SourceRow]:
-    parts = list(_parts(texts))
-    for dataset, part in parts:
-        yield SourceRow(who, dataset, len(part), {name: mean_over_sources(part, name) for name in measures})
-    if len(parts) > 1:
-        yield SourceRow(who, ALL_SOURCES, len(texts), {name: mean_over_sources(texts, name) for name in measures})
-        yield SourceRow(
-            who, ALL_DATASETS, len(texts), {name: mean_over_datasets(texts, name) for name in measures}
-        )
+    for dataset, part, mean in _parts(texts, mean_over_sources, mean_over_datasets):
+        yield SourceRow(who, dataset, len(part), {name: mean(part, name) for name in measures})
 
 
 def _differences(
@@ -305,13 +303,8 @@ def _differences(
     """On each dataset with a source in common, and on all."""
     items = {text.item for text in theirs}
     common = [text for text in ours if text.item in items]
-    parts = list(_parts(common))
-    for dataset, part in parts:
-        yield Apart(first, second, dataset, {name: difference(part, theirs, name) for name in measures})
-    if len(parts) > 1:
-        yield Apart(first, second, ALL_SOURCES, {name: difference(common, theirs, name) for name in measures})
-        over = {name: difference_over_datasets(common, theirs, name) for name in measures}
-        yield Apart(first, second, ALL_DATASETS, over)
+    for dataset, part, apart in _parts(common, difference, difference_over_datasets):
+        yield Apart(first, second, dataset, {name: apart(part, theirs, name) for name in measures})
 
 
 def _beside(

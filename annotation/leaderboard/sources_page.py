@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
@@ -22,7 +22,6 @@ from annotation.leaderboard.sources import (
     SOURCE_SCORES,
     SourceFigures,
     SourceLook,
-    SourceRow,
     Visible,
     Who,
     as_json,
@@ -88,12 +87,12 @@ def source_sheet(view: SourceView) -> Sheet:
     """All that a page, a file or a console shows of scores on sources."""
     figures = view.figures
     visible = Section("visible", "How much of a source fits", tuple(_visible(figures.visible)))
-    if not figures.rows and figures.visible:
-        text = "No system or person has summarized these sources yet."
-        return Sheet((Note(text, is_empty=True), Fragment("annotation/_sources_start.html"), visible))
     if not figures.rows:
         text = "No text on documents with reference summaries yet: import some, or let a summarizer write them."
-        return Sheet((Note(text, is_empty=True), Fragment("annotation/_sources_start.html")))
+        if figures.visible:
+            text = "No system or person has summarized these sources yet."
+        start = (Note(text, is_empty=True), Fragment("annotation/_sources_start.html"))
+        return Sheet((*start, visible) if figures.visible else start)
     words = names_of({row.who.documents for row in figures.rows} - {""})
     return Sheet(
         (
@@ -134,64 +133,46 @@ def _columns(*more: Name) -> tuple[Name, ...]:
 def _over_datasets(view: SourceView, words: dict[str, str]) -> Iterator[Table | Drawing]:
     """One measure: a row for each system and method, a column for each dataset and for all together."""
     figures, name = view.figures, view.chosen
-    rows: dict[Who, dict[str, SourceRow]] = {}
+    means: dict[str, dict[Who, Stat]] = {column: {} for column in (*figures.datasets, ALL_SOURCES, ALL_DATASETS)}
     for row in figures.rows:
-        rows.setdefault(row.who, {})[row.dataset] = row
-    columns = [
-        column
-        for column in (*figures.datasets, ALL_SOURCES, ALL_DATASETS)
-        if any(column in of_who for of_who in rows.values())
-    ]
-    best = {
-        column: _best([of_who[column].means[name] for of_who in rows.values() if column in of_who])
-        for column in columns
-    }
+        means[row.dataset][row.who] = row.means[name]
+    columns = [column for column, of_column in means.items() if of_column]
+    best = {column: _best(means[column].values()) for column in columns}
+    everybody = list(dict.fromkeys(row.who for row in figures.rows))
     table_rows = tuple(
         Row(
             _names(who, words),
             {
-                column: Cell(
-                    of_who[column].means[name], place=int(of_who[column].means[name].value == best[column])
-                )
+                column: Cell(stat, place=int(stat.value == best[column]))
                 for column in columns
-                if column in of_who
+                if (stat := means[column].get(who)) is not None
             },
             is_people=who.is_people,
         )
-        for who, of_who in rows.items()
+        for who in everybody
     )
     measures = tuple(Measure(column, dataset_title(column), unit_of(name), has_badge=False) for column in columns)
     about = "Means over sources with 95 % intervals. Bold: the highest of a column."
-    yield Drawing(_chart(view, rows, columns), table="scores-by-dataset")
-    yield Table(
-        "scores-by-dataset",
-        score_title(name),
-        _columns(),
-        measures,
-        table_rows,
-        about=about,
-    )
+    yield Drawing(_chart(name, means[columns[-1]], columns[-1], everybody), table="scores-by-dataset")
+    yield Table("scores-by-dataset", score_title(name), _columns(), measures, table_rows, about=about)
 
 
-def _best(stats: Sequence[Stat]) -> float | None:
+def _best(stats: Iterable[Stat]) -> float | None:
     known = [stat.value for stat in stats if stat.value is not None]
     return max(known) if len(known) > 1 else None
 
 
-def _chart(view: SourceView, rows: dict[Who, dict[str, SourceRow]], columns: Sequence[str]) -> Chart:
+def _chart(name: str, means: Mapping[Who, Stat], dataset: str, everybody: Sequence[Who]) -> Chart:
     """A row of dots for each system, of the last column: what stands for all."""
-    name, of = view.chosen, columns[-1]
     factor = 100 if unit_of(name) is Unit.SHARE else 1
     points = [
-        Point.of(of_who[of].means[name], factor=factor, series=_series(who, rows))
-        for who, of_who in rows.items()
-        if of in of_who
+        Point.of(means[who], factor=factor, series=_series(who, everybody)) for who in everybody if who in means
     ]
     ends = [end for point in points for end in (point.value, point.low, point.high) if end is not None]
     words = Words(
         name="source-scores",
         title="Which system and method scores highest?",
-        subtitle=f"{score_title(name)}, {dataset_title(of)}. Lines are 95 % intervals over sources.",
+        subtitle=f"{score_title(name)}, {dataset_title(dataset)}. Lines are 95 % intervals over sources.",
         value=score_title(name),
         digits=1 if factor == 100 else 2,
         columns={"series": "System"},
@@ -200,9 +181,9 @@ def _chart(view: SourceView, rows: dict[Who, dict[str, SourceRow]], columns: Seq
     return Chart(words, points, Dots(domain=(least, 1.1 * most)))
 
 
-def _series(who: Who, rows: dict[Who, dict[str, SourceRow]]) -> str:
+def _series(who: Who, everybody: Sequence[Who]) -> str:
     label = "people" if who.is_people else who.label
-    alike = [other for other in rows if other.label == who.label]
+    alike = [other for other in everybody if other.label == who.label]
     return f"{label} · {who.documents}" if len(alike) > 1 else label
 
 
