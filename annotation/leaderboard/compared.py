@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
 
@@ -295,34 +295,30 @@ class ComparedPage(FigurePage[Compared]):
         return f"{page}?judge={self.view.judge.uid}#sessions"
 
     def _totals(self, figures: Compared) -> Table:
-        first, second = self.pair
-        measures = [Measure("first", self.names[first], Unit.POINTS)]
-        if second:
-            measures.append(Measure("second", self.names[second], Unit.POINTS))
-            measures.append(Measure("difference", "Difference", Unit.POINTS, is_signed=True))
-        rows = tuple(
-            Row(
-                (TITLES[name],),
-                {measure.key: getattr(figures, measure.key)[name].scaled(100) for measure in measures},
-            )
-            for name in figures.first
-        )
-        about = "Each common subtopic counts as one summary on either side." if second else ""
-        return Table("totals", "In total", (Name("figure", "Score"),), tuple(measures), rows, about=about)
+        stats = {part: of_part for part in PARTS if (of_part := getattr(figures, part))}
+        about = "Each common subtopic counts as one summary on either side." if self.pair[1] else ""
+        return self._scores("totals", "In total", stats, about)
 
     def _alone(self, figures: Compared) -> Table:
         """The figures that both rows have on the leaderboard, which are of all their texts."""
-        sides = dict(zip(PARTS, self.pair, strict=False))
-        measures = tuple(Measure(side, self.names[key], Unit.POINTS) for side, key in sides.items())
-        rows = tuple(
-            Row((TITLES[name],), {side: figures.alone[key][name].scaled(100) for side, key in sides.items()})
-            for name in figures.first
-        )
+        stats = {side: figures.alone[key] for side, key in zip(PARTS, self.pair, strict=False)}
         about = (
             "With all texts of each row, as on the leaderboard: other subtopics too, and one that several people "
             "wrote on counts once for each."
         )
-        return Table("alone", "Each by itself", (Name("figure", "Score"),), measures, rows, about=about)
+        return self._scores("alone", "Each by itself", stats, about)
+
+    def _scores(self, key: str, title: str, stats: Mapping[str, Mapping[str, Stat]], about: str) -> Table:
+        """A row for each score, a column for each side and, if given, their difference."""
+        titles = dict(zip(PARTS, (*(self.names.get(entry, "") for entry in self.pair), "Difference"), strict=True))
+        measures = tuple(
+            Measure(part, titles[part], Unit.POINTS, is_signed=part == "difference") for part in stats
+        )
+        rows = tuple(
+            Row((TITLES[name],), {part: of_part[name].scaled(100) for part, of_part in stats.items()})
+            for name in stats["first"]
+        )
+        return Table(key, title, (Name("figure", "Score"),), measures, rows, about=about)
 
     def _insights(self) -> Table:
         first, second = self.pair

@@ -200,30 +200,24 @@ def rows_of(scope: Scope, texts: Texts) -> list[Row]:
     """A row for each system by name, people last; what is missing is computed and stored."""
     known = placements(texts.all)
     known |= compute([text for text in texts.all if text not in known])
-    scores = _scores(scope, texts.all)
-    ratings = ratings_of(scope.haystacks, scope.studies.values_list("pk", flat=True))
-    imported = _imported_scores(scope)
-    of_texts = {pk: {**imported.get(pk, {}), **ratings.get(pk, {})} for pk in {*imported, *ratings}}
+    unjudged: list[Mapping[int, Mapping[str, float | None]]] = [
+        _imported_scores(scope),
+        ratings_of(scope.haystacks, scope.studies.values_list("pk", flat=True)),
+    ]
+    others = sorted({name for of_texts in unjudged for values in of_texts.values() for name in values})
+    scores: dict[int, dict[str, float | None]] = defaultdict(dict)
+    for of_texts in (*unjudged, _scores(scope, texts.all)):
+        for pk, values in of_texts.items():
+            scores[pk].update(values)
     placed = {
-        entry: [
-            Placed(
-                str(entry),
-                text.subtopic,
-                known[text],
-                {**of_texts.get(text.summary, {}), **scores.get(text.summary, {})},
-            )
-            for text in wanted
-        ]
+        entry: [Placed(str(entry), text.subtopic, known[text], scores[text.summary]) for text in wanted]
         for entry, wanted in texts.wanted.items()
     }
     counted = placed
     if scope.is_late_only:
         counted = {entry: [text for text in rows if is_late(text)] for entry, rows in placed.items()}
     people = [*counted.get(PEOPLE, []), *counted.get(PEOPLE_ON_SOURCES, [])]
-    names = (
-        *(SCORES if scope.judge else ()),
-        *sorted({name for scores_of_text in of_texts.values() for name in scores_of_text}),
-    )
+    names = (*(SCORES if scope.judge else ()), *others)
     rows = []
     for entry in {*placed, *texts.n_unknown}:
         texts_of_entry, theirs = counted.get(entry, []), [] if _is_people(entry) else people
@@ -267,11 +261,9 @@ class PositionLook:
 
     @property
     def scope(self) -> Scope:
-        haystacks, studies = (
-            Haystack.objects.filter(pk__in=self.haystacks),
-            Study.objects.filter(pk__in=self.studies),
-        )
-        judge = None if self.judge is None else Judge.objects.filter(pk=self.judge).first()
+        haystacks = Haystack.objects.filter(pk__in=self.haystacks)
+        studies = Study.objects.filter(pk__in=self.studies)
+        judge = Judge.objects.filter(pk=self.judge).first()
         return Scope(haystacks, studies, judge, is_late_only=self.is_late_only)
 
 
