@@ -236,10 +236,8 @@ def _table(planned: Planned, work: Work) -> Table:
 
 def _chart(planned: Planned, work: Work) -> Chart:
     factor = planned.headline.factor
-    by_people: dict[int, list[Any]] = {}
-    for design in planned.designs:
-        by_people.setdefault(design.width.n_people, []).append(design)
-    names = {n: in_figures(n, "person", "people") for n in by_people}
+    widths = [design.width for design in planned.designs]
+    names = {width.n_people: in_figures(width.n_people, "person", "people") for width in widths}
     words = Words(
         name=f"plan-{planned.headline.key}",
         title=f"How narrow does it get? {capfirst(planned.headline.title)}",
@@ -248,12 +246,21 @@ def _chart(planned: Planned, work: Work) -> Chart:
         x=planned.headline.unit,
         digits=1 if planned.headline.is_points else 3,
     )
-    points = list(_points(by_people, names, factor))
-    first = planned.designs[0].width
+    points = [
+        Point(
+            series=names[width.n_people],
+            x=float(width.n_items),
+            value=factor * width.expected / 2,
+            low=factor * width.low / 2,
+            high=factor * width.high / 2,
+        )
+        for width in widths
+    ]
+    first = widths[0]
     points.append(Point(series="you are here", x=first.n_items, value=factor * first.expected / 2, kind=Kind.DOT))
     highest = max(point.high or point.value or 0.0 for point in points)
     layout = Lines(
-        x_domain=(0.0, float(max(design.width.n_items for design in planned.designs))),
+        x_domain=(0.0, float(max(width.n_items for width in widths))),
         domain=(0.0, min(highest, 4 * factor * first.expected / 2) or 1.0),
         colours=[
             *((name, colour_of(at)) for at, name in enumerate(names.values())),
@@ -261,19 +268,6 @@ def _chart(planned: Planned, work: Work) -> Chart:
         ],
     )
     return Chart(words, points, layout)
-
-
-def _points(by_people: Any, names: Any, factor: float) -> Iterator[Point]:
-    for n, designs in by_people.items():
-        for design in designs:
-            width = design.width
-            yield Point(
-                series=names[n],
-                x=float(width.n_items),
-                value=factor * width.expected / 2,
-                low=factor * width.low / 2,
-                high=factor * width.high / 2,
-            )
 
 
 def as_json(plan: Plan) -> dict[str, Any]:

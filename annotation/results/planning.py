@@ -210,16 +210,14 @@ def plan_of(headline: Plannable, work: Work) -> Planned:
     people = [known.n_people + more for more in ((0, 2, 5) if known.people is not None else (0,))]
     items = sorted({max(2, ceil(known.n_items * more)) for more in (1.0, 1.5, 2.0, 3.0, 5.0)})
     made = widths(known, [(n_people, n_items) for n_people in people for n_items in items])
-    designs = []
-    for width in made:
-        hours = work.hours(n_people=width.n_people, n_clusters=width.n_items)
-        designs.append(Design(width, hours, work.cost(hours)))
+    times = [work.hours(n_people=width.n_people, n_clusters=width.n_items) for width in made]
+    designs = tuple(Design(width, hours, work.cost(hours)) for width, hours in zip(made, times, strict=True))
     targets = []
     for half in TARGETS:
         n = items_for(known, width=2 * half, n_people=known.n_people)
         needed = None if n is None else work.hours(n_people=known.n_people, n_clusters=n)
         targets.append(Target(half, n, needed, None if needed is None else work.cost(needed)))
-    return Planned(headline, tuple(designs), tuple(targets))
+    return Planned(headline, designs, tuple(targets))
 
 
 # Of a study

@@ -28,6 +28,7 @@ from benchmarks.results.sheet import (
     all_cards,
     first_look,
     stat_row,
+    values_of,
 )
 from benchmarks.results.writing import spoken
 from benchmarks.scoring.stat import Stat
@@ -61,6 +62,11 @@ def counts_of(people: Agreement) -> Note:
     return Note(f"q = {people.q}, {people.n_items} items, {people.n_pairable} with two labels or more")
 
 
+HEADLINES = (
+    Measure("randolph", "Randolph κ"),
+    Measure("percent", "Agreement", Unit.SHARE),
+    Measure("alpha_ordinal", "α ordinal"),
+)
 STANDS_OUT = 0.05
 """Without whom κ is so much higher is worth a look."""
 
@@ -111,18 +117,9 @@ def questions_look(
         f"Worth a look: {name}, without whom κ is higher on {n} of {len(questions)} questions."
         for name, n in outstanding.most_common(1)
     ]
-    measures = (
-        replace(COUNTED, how="items with two labels or more"),
-        Measure("randolph", "Randolph κ"),
-        Measure("percent", "Agreement", Unit.SHARE),
-        Measure("alpha_ordinal", "α ordinal"),
-    )
+    measures = (replace(COUNTED, how="items with two labels or more"), *HEADLINES)
     rows = tuple(
-        Row(
-            (str(title),),
-            {"n": people.n_pairable, **{measure.key: people.cards[measure.key] for measure in measures[1:]}},
-        )
-        for _key, title, people in questions
+        stat_row(str(title), stats=people.cards, n=people.n_pairable) for _key, title, people in questions
     )
     table = Table("questions", "By question", (Name("question", "Question"),), measures, rows, is_of_people=True)
     cards = (Card(key, title, people.cards["randolph"], about="Randolph's κ") for key, title, people in questions)
@@ -277,11 +274,7 @@ def _without(people: Agreement, prefix: str) -> Table:
         f"{prefix}without",
         "Without one annotator",
         (Name("without", "Without"),),
-        (
-            Measure("randolph", "Randolph κ"),
-            Measure("percent", "Agreement", Unit.SHARE),
-            Measure("alpha_ordinal", "α ordinal"),
-        ),
+        HEADLINES,
         tuple(stat_row(name, stats=stats) for name, stats in people.without.items()),
         is_of_people=True,
         about="Figures without one annotator each. A rise means that this person differs from the others.",
@@ -297,13 +290,7 @@ def _pairs(people: Agreement, prefix: str) -> Table:
         Measure("pearson", "Pearson"),
         *([Measure("linking", "Linking", Unit.SHARE)] if _has_links(people) else ()),
     ]
-    rows = tuple(
-        Row(
-            (pair.a, pair.b),
-            {"n": pair.n, **{measure.key: getattr(pair, measure.key) for measure in measures[1:]}},
-        )
-        for pair in people.pairs
-    )
+    rows = tuple(Row((pair.a, pair.b), values_of(measures, pair)) for pair in people.pairs)
     return Table(
         f"{prefix}pairs",
         "All figures of every two annotators",

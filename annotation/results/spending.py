@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -91,43 +92,35 @@ def _of_people(study: Study) -> Spent:
 
 def _of_models(answers: Answers) -> list[Spent]:
     """Each model with its answers, by name; the calls that gave them are counted once, repairs are not."""
-    kept = answers.rows.order_by("judge__name", "judge__version").values_list(
-        "judge",
-        "judge__name",
-        "judge__version",
-        "judge__kind",
-        "judge__published_cost",
-        "judge__uid",
-        "judge__role",
-        "call",
-        *answers.item,
-    )
-    by_judge: dict[tuple[Any, ...], list[tuple[Any, ...]]] = {}
-    for pk, name, version, kind, published, uid, role, call, *item in kept.iterator(chunk_size=5_000):
-        key = str(uid) if role == Judge.Role.JUDGE else ""
-        by_judge.setdefault((pk, name, version, kind, published, key), []).append((call, tuple(item)))
-    names = [name for _pk, name, *_more in by_judge]
+    calls: dict[int, list[int | None]] = defaultdict(list)
+    items: dict[int, set[tuple[Any, ...]]] = defaultdict(set)
+    rows = answers.rows.order_by().values_list("judge", "call", *answers.item)
+    for judge_pk, call, *item in rows.iterator(chunk_size=5_000):
+        calls[judge_pk].append(call)
+        items[judge_pk].add(tuple(item))
+    judges = list(Judge.objects.filter(pk__in=calls).order_by("name", "version"))
+    names = Counter(judge.name for judge in judges)
     return [
         Spent(
-            name=name if names.count(name) == 1 else f"{name} v{version}",
+            name=judge.name if names[judge.name] == 1 else f"{judge.name} v{judge.version}",
             is_people=False,
-            total=_cost(answers.rows.filter(judge=pk), kind, published, [call for call, _item in rows]),
+            total=_cost(answers.rows.filter(judge=judge), judge, calls[judge.pk]),
             currency=DOLLARS,
-            n_items=len({item for _call, item in rows}),
-            n_answers=len(rows),
-            judge=key,
+            n_items=len(items[judge.pk]),
+            n_answers=len(calls[judge.pk]),
+            judge=str(judge.uid) if judge.role == Judge.Role.JUDGE else "",
         )
-        for (pk, name, version, kind, published, key), rows in by_judge.items()
+        for judge in judges
     ]
 
 
-def _cost(rows: QuerySet[Any, Any], kind: str, published: Decimal | None, calls: Sequence[int | None]) -> Stat:
-    if kind in {Judge.Kind.LEXICAL, Judge.Kind.SEARCH}:  # they run here and ask nobody
+def _cost(rows: QuerySet[Any, Any], judge: Judge, calls: Sequence[int | None]) -> Stat:
+    if judge.kind in {Judge.Kind.LEXICAL, Judge.Kind.SEARCH}:  # they run here and ask nobody
         return Stat(0.0, n_items=len(calls))
-    if kind == Judge.Kind.JURY:
+    if judge.kind == Judge.Kind.JURY:
         return Stat.undefined("it asks nothing itself; see what its members cost")
-    if published is not None:
-        return Stat(float(published), n_items=len(calls))
+    if judge.published_cost is not None:
+        return Stat(float(judge.published_cost), n_items=len(calls))
     if not any(calls):
         return Stat.undefined("no call of it is on record")
     if n := sum(call is None for call in calls):
