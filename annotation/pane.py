@@ -95,14 +95,12 @@ def compress(html: bytes, *, level: int = 9) -> Pane:
 
 def stitch(head: bytes, pane: Pane, tail: bytes) -> bytes:
     """One gzip stream of the three pieces, without unpacking the middle one."""
-    packer = zlib.compressobj(5, zlib.DEFLATED, -15)
-    front = packer.compress(head) + packer.flush(zlib.Z_FULL_FLUSH)
+    front = compress(head, level=5)
     packer = zlib.compressobj(5, zlib.DEFLATED, -15)
     back = packer.compress(tail) + packer.flush(zlib.Z_FINISH)
-    checksum = joined_crc32(zlib.crc32(head), pane.crc32, pane.size)
-    checksum = zlib.crc32(tail, checksum)
+    checksum = zlib.crc32(tail, joined_crc32(front.crc32, pane.crc32, pane.size))
     size = (len(head) + pane.size + len(tail)) & 0xFFFFFFFF
-    return b"".join((_GZIP_HEAD, front, pane.deflated, back, struct.pack("<II", checksum, size)))
+    return b"".join((_GZIP_HEAD, front.deflated, pane.deflated, back, struct.pack("<II", checksum, size)))
 
 
 def joined_crc32(first: int, second: int, second_size: int) -> int:

@@ -166,7 +166,8 @@ def settle(rows: RecruitmentQuerySet, *, now: datetime) -> None:
         people = [row.participant.annotator for row in working]
         progress = progress_of(study=study, annotators=people)
         present = set(study.memberships.current().values_list("annotator", flat=True))
-        withdrawn = _withdrawn(people)
+        rows_of_people = Annotator.objects.filter(pk__in=[person.pk for person in people])
+        withdrawn = set(rows_of_people.filter(consent.withdrawn_by(OuterRef("user"))).values_list("pk", flat=True))
         for row in working:
             person = row.participant.annotator_id
             outcome = _outcome(
@@ -176,7 +177,7 @@ def settle(rows: RecruitmentQuerySet, *, now: datetime) -> None:
                 has_withdrawn=person in withdrawn,
             )
             if outcome is not None:
-                _end([row], outcome, now=now)
+                _end(row, outcome, now=now)
 
 
 def _outcome(
@@ -192,16 +193,9 @@ def _outcome(
     return Outcome.FAILED_CHECKS if fails else Outcome.COMPLETED
 
 
-def _withdrawn(people: Iterable[Annotator]) -> set[int]:
-    rows = Annotator.objects.filter(pk__in=[person.pk for person in people])
-    return set(rows.filter(consent.withdrawn_by(OuterRef("user"))).values_list("pk", flat=True))
-
-
-def _end(rows: Iterable[Recruitment], outcome: Outcome, *, now: datetime) -> int:
+def _end(row: Recruitment, outcome: Outcome, *, now: datetime) -> bool:
     """Another request may have stored an outcome meanwhile; that one stays."""
-    pks = [row.pk for row in rows]
-    n: int = Recruitment.objects.at_work().filter(pk__in=pks).update(outcome=outcome, ended_at=now)
-    return n
+    return bool(Recruitment.objects.at_work().filter(pk=row.pk).update(outcome=outcome, ended_at=now))
 
 
 def rows_of(annotator: Annotator) -> RecruitmentQuerySet:
@@ -269,7 +263,7 @@ def free(*, link: RecruitmentLink, panel_ids: Collection[str], by: Any, now: dat
 def _stop(rows: RecruitmentQuerySet, outcome: Outcome, *, reason: str, by: Any, now: datetime) -> int:
     n = 0
     for row in rows.at_work().select_related("link__study", "participant__annotator"):
-        if _end([row], outcome, now=now):
+        if _end(row, outcome, now=now):
             n += 1
             study, annotator = row.link.study, row.participant.annotator
             remove_annotator(study=study, annotator=annotator, reason=reason, by=by, now=now)
