@@ -263,7 +263,7 @@ class PositionLook:
     def scope(self) -> Scope:
         haystacks = Haystack.objects.filter(pk__in=self.haystacks)
         studies = Study.objects.filter(pk__in=self.studies)
-        judge = Judge.objects.filter(pk=self.judge).first()
+        judge = None if self.judge is None else Judge.objects.filter(pk=self.judge).first()
         return Scope(haystacks, studies, judge, is_late_only=self.is_late_only)
 
 
