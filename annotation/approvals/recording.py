@@ -38,7 +38,7 @@ from annotation.coverage.systems import human_worth
 from annotation.models import CoverageLabel, JudgeApproval, Study
 from annotation.results.judges import MEAN
 from benchmarks import audit
-from benchmarks.models import Judge, Verdict
+from benchmarks.models import Judge, Result, Verdict
 from benchmarks.results.computation import CannotCompute, Computation, register
 from benchmarks.results.judged import ApprovalNote, Judged
 from benchmarks.results.stored import look_up, newest
@@ -130,18 +130,25 @@ class ApprovalSource:
     def approval_notes(self, judged: Judged, reader: Any) -> Sequence[ApprovalNote]:
         """One for each judge, in the order in which they are named.
 
-        Two queries, two more where one has no approval on record.
+        One query, one more for approvals on record, two where tests are stored and one has no such approval.
         """
-        names = _named((*judged.judges, *judged.others))
-        judges = list(Judge.objects.filter(name__in=names).order_by("pk"))
-        approvals = _on_record(judges, reader)
+        rows = Judge.objects.filter(name__in=_named((*judged.judges, *judged.others))).annotate(
+            has_approvals=Exists(JudgeApproval.objects.filter(judge=OuterRef("pk"))),
+            has_tests=Exists(Result.objects.filter(name=APPROVALS.name).exclude(version="")),
+        )
+        judges: list[Any] = list(rows.order_by("pk"))
+        approvals = _on_record([judge for judge in judges if judge.has_approvals], reader)
         by_key: dict[str | int, Judge] = {}
         for judge in judges:
             by_key |= {judge.pk: judge, str(judge.uid): judge, str(judge): judge}
         of_coverage = dict.fromkeys(by_key[key] for key in judged.judges if key in by_key)
         others = dict.fromkeys(by_key[key] for key in judged.others if key in by_key)
         notes = {judge: _approval_note(judge, approvals.get(judge.name, ()), judged) for judge in of_coverage}
-        untold = [judge for judge, note in notes.items() if note.is_expired or not note.is_on_record]
+        untold = [
+            judge
+            for judge, note in notes.items()
+            if judge.has_tests and (note.is_expired or not note.is_on_record)
+        ]
         no_test = "%s cannot be approved for these figures: approvals are tested on labels of coverage."
         return [
             *(notes | _of_tests(untold, judged, reader)).values(),

@@ -201,7 +201,7 @@ def rows_of(scope: Scope, texts: Texts) -> list[Row]:
     known = placements(texts.all)
     known |= compute([text for text in texts.all if text not in known])
     unjudged: list[Mapping[int, Mapping[str, float | None]]] = [
-        _imported_scores(scope),
+        _imported_scores(scope.haystacks),
         ratings_of(scope.haystacks, scope.studies.values_list("pk", flat=True)),
     ]
     others = sorted({name for of_texts in unjudged for values in of_texts.values() for name in values})
@@ -227,9 +227,9 @@ def rows_of(scope: Scope, texts: Texts) -> list[Row]:
     return sorted(rows, key=lambda row: (row.is_people, row.entry))
 
 
-def _imported_scores(scope: Scope) -> dict[int, dict[str, float]]:
+def _imported_scores(haystacks: Any) -> dict[int, dict[str, float]]:
     """The scores that came with summaries, by the names of their metrics. One query."""
-    rows = Summary.objects.filter(haystack__in=scope.haystacks).exclude(scores={}).order_by()
+    rows = Summary.objects.filter(haystack__in=haystacks).exclude(scores={}).order_by()
     return dict(rows.values_list("pk", "scores"))
 
 
@@ -311,7 +311,7 @@ def _facts(look: PositionLook) -> object:
     )
     told = hashlib.sha256(told.encode()).hexdigest()
     held = contents(Haystack.objects.filter(pk__in=here))
-    return rows, told, held, sorted(_imported_scores(look.scope).items())
+    return rows, told, held, sorted(_imported_scores(here).items())
 
 
 POSITIONS = register(

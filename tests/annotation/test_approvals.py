@@ -346,14 +346,14 @@ def test_what_a_test_found_stands_in_the_banner_before_it_is_recorded(
     assert "echo is approved: safe for absolute scores and for ranking" in shown(as_ada, agreement)
 
 
-def test_all_judges_of_a_page_take_three_queries(study: Study, ada, django_assert_num_queries) -> None:
+def test_all_judges_of_a_page_take_one_query(study: Study, ada, django_assert_num_queries) -> None:
     ferries = Judged((uid("owl"), Judge.objects.get(name="crow").pk), others=("jay", "jay v2"))
     for version in (1, 2):
         Judge.objects.create(
             name="jay", version=version, kind="imported", config_sha256=str(version), created_at=NOW
         )
     ada.get_all_permissions()  # a request knows them
-    with django_assert_num_queries(3):
+    with django_assert_num_queries(1):
         found = approval_notes(ferries, reader=ada)
     assert [one.judge for one in found] == ["owl", "crow", "jay", "jay v2"]
     assert "approvals are tested on labels of coverage" in found[3].text

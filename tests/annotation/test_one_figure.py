@@ -150,7 +150,7 @@ def test_what_writers_are_paid_is_one_sum(people: Study, ben, now: datetime) -> 
     Study.objects.update(hourly_rate=Decimal(20))
     people.refresh_from_db()
     progress = progress_of(study=people, annotators=[ben.annotator])[ben.annotator.pk]
-    person = Person(RecruitmentLink(study=people), "", "", {}, now, "", None, progress)
+    person = Person(RecruitmentLink(study=people), "", {}, now, "", None, progress)
     sessions = ben.annotator.sessions.select_related("assignment__study")
     total = results.total_of(results.earnings_of(sessions, now))
     assert len(progress.paid_each) - 1 == total.n_sessions == 2

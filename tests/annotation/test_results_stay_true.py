@@ -40,14 +40,13 @@ from benchmarks.results.stored import forget_all
 from benchmarks.templatetags.sheets import figure
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.annotation.little import ALL, MAKERS, make_benchmarks
-from tests.annotation.test_same_rules import grading, made
+from tests.annotation.test_same_rules import made
 from tests.annotation.toy_kind import KIND
 from tests.makers import NOW, flat, make_summary
 from tests.makers_recall import make_judge
 from tests.makers_verification import make_questions, make_verification_study
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("grading")]
-__all__ = ["grading"]
 TOKEN = re.compile(r"\b\w{64}\b")
 
 
