@@ -18,7 +18,7 @@ from django.utils import timezone
 from django.utils.functional import Promise
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
-from annotation.models import Recruitment, RecruitmentLink, Study
+from annotation.models import Recruitment, RecruitmentLink
 from annotation.people.recruitment import links, outcomes
 from annotation.people.recruitment.forms import LinkForm
 from annotation.people.recruitment.links import submission_of
@@ -99,8 +99,9 @@ class Person:
         return self.may_be_freed and not did_something and self.joined_at <= now - IDLE
 
 
-def people_of(link: RecruitmentLink) -> list[Person]:
+def people_of(link: RecruitmentLink, now: datetime) -> list[Person]:
     """Everybody who joined by a link, then those who were turned away, each in the order of coming."""
+    outcomes.settle(link.recruitments.all(), now=now)
     rows = list(link.recruitments.select_related("participant__annotator", "link").order_by("pk"))
     progress = progress_of(study=link.study, annotators=[row.participant.annotator for row in rows])
     joined = [
@@ -237,8 +238,7 @@ def recruitment(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
 @requires("annotation.change_study")
 @require_http_methods(["GET", "HEAD", "POST"])
 def recruitment_link(request: HtmxHttpRequest, uid: uuid.UUID, link: uuid.UUID) -> HttpResponse:
-    study = study_of(request, uid)
-    row = _link(study, link)
+    row = _link(request, uid, link)
     form = LinkForm(request.POST or None, instance=row)
     if request.method == "POST" and form.is_valid():
         allowed_ids = form.cleaned_data["allowed_ids"]
@@ -246,8 +246,8 @@ def recruitment_link(request: HtmxHttpRequest, uid: uuid.UUID, link: uuid.UUID) 
             link=row, values=form.values(), allowed_ids=allowed_ids, by=request.user, now=timezone.now()
         )
         messages.success(request, "The link was changed.")
-        return redirect("annotation:recruitment", uid=study.uid)
-    context = {"study": study, "link": row, "form": form}
+        return redirect("annotation:recruitment", uid=uid)
+    context = {"study": row.study, "link": row, "form": form}
     return page(request, "annotation/recruitment_link.html", context, status=422 if form.errors else 200)
 
 
@@ -255,7 +255,7 @@ def recruitment_link(request: HtmxHttpRequest, uid: uuid.UUID, link: uuid.UUID) 
 @require_POST
 def recruitment_state(request: HttpRequest, uid: uuid.UUID, link: uuid.UUID) -> HttpResponse:
     """Open a link with `open=1`, else close it."""
-    row = _link(study_of(request, uid), link)
+    row = _link(request, uid, link)
     is_open = request.POST.get("open") == "1"
     links.set_open(link=row, is_open=is_open, by=request.user, now=timezone.now())
     messages.success(request, "The link is open." if is_open else "The link is closed.")
@@ -266,9 +266,8 @@ def recruitment_state(request: HttpRequest, uid: uuid.UUID, link: uuid.UUID) -> 
 @require_http_methods(["GET", "HEAD", "POST"])
 def recruitment_people(request: HtmxHttpRequest, uid: uuid.UUID, link: uuid.UUID) -> HttpResponse:
     """Who came by a link and how it ended; frees the places named in `place`, or with `idle=1` all idle ones."""
-    study, now = study_of(request, uid), timezone.now()
-    row = _link(study, link)
-    rows = _people(row)
+    row, now = _link(request, uid, link), timezone.now()
+    rows = people_of(row, now)
     idle = [person.panel_id for person in rows if person.is_idle(now)]
     if request.method == "POST":
         panel_ids = idle if request.POST.get("idle") else request.POST.getlist("place")
@@ -279,7 +278,7 @@ def recruitment_people(request: HtmxHttpRequest, uid: uuid.UUID, link: uuid.UUID
             messages.info(request, "No place was freed: choose people who are at work.")
         return redirect("annotation:recruitment-people", uid=uid, link=link)
     context = {
-        "study": study,
+        "study": row.study,
         "link": row,
         "n_idle": len(idle),
         "table": PeopleTable(rows, request.GET),
@@ -296,33 +295,27 @@ def recruitment_people(request: HtmxHttpRequest, uid: uuid.UUID, link: uuid.UUID
 @require_safe
 def recruitment_file(request: HttpRequest, uid: uuid.UUID, link: uuid.UUID) -> HttpResponseBase:
     """Participants' ids with outcome, tasks, time and amount, as CSV; without pseudonyms."""
-    study = study_of(request, uid)
-    row = _link(study, link)
-    rows = ([value(person) for value in COLUMNS.values()] for person in _people(row))
-    return csv_download(request, tuple(COLUMNS), rows, name=f"participants-{row.panel}-{row.pk}.csv", about=study)
+    row = _link(request, uid, link)
+    rows = ([value(person) for value in COLUMNS.values()] for person in people_of(row, timezone.now()))
+    name = f"participants-{row.panel}-{row.pk}.csv"
+    return csv_download(request, tuple(COLUMNS), rows, name=name, about=row.study)
 
 
 @requires("annotation.change_study")
 @require_safe
 def recruitment_approval(request: HttpRequest, uid: uuid.UUID, link: uuid.UUID, number: int) -> HttpResponseBase:
     """A batch of submissions to approve, one id a line: those of people who completed."""
-    study = study_of(request, uid)
-    row = _link(study, link)
-    batches = approvable(_people(row))
+    row = _link(request, uid, link)
+    batches = approvable(people_of(row, timezone.now()))
     if not 1 <= number <= len(batches):
         raise Http404
     lines = (f"{submission}\n" for submission in batches[number - 1])
     name = f"approve-{row.panel}-{row.pk}-{number}.txt"
-    return download(lines, name=name, content_type="text/plain; charset=utf-8", about=study)
+    return download(lines, name=name, content_type="text/plain; charset=utf-8", about=row.study)
 
 
-def _people(link: RecruitmentLink) -> list[Person]:
-    outcomes.settle(link.recruitments.all(), now=timezone.now())
-    return people_of(link)
-
-
-def _link(study: Study, uid: uuid.UUID) -> RecruitmentLink:
-    link: RecruitmentLink = get_object_or_404(study.recruitment_links.select_related("study"), uid=uid)
+def _link(request: HttpRequest, study: uuid.UUID, uid: uuid.UUID) -> RecruitmentLink:
+    link: RecruitmentLink = get_object_or_404(study_of(request, study).recruitment_links, uid=uid)
     return link
 
 
