@@ -8,7 +8,7 @@ from dataclasses import replace
 from operator import attrgetter
 
 from annotation.results.charts import MEASURES
-from annotation.results.judges import COMPARED, Consistency, Difference, JudgeReport, JudgeRow
+from annotation.results.judges import COMPARED, Consistency, JudgeReport, JudgeRow
 from annotation.results.sections import RowLinks
 from benchmarks.results.sheet import (
     COUNTED,
@@ -99,26 +99,28 @@ def judge_parts(
     )
 
 
+TITLES = {
+    "pearson": "Pearson",
+    "linking": "Linking",
+    "exact_agreement": "Exact",
+    "quadratic_kappa": "Quadratic κ",
+    "linking_authors": "Linking, authors' rule",
+    "linking_strict": "Linking, strict",
+    CHANCE: "Linking by chance",
+    "spearman": "Spearman",
+    "tau_b": "τ-b",
+    "cohen_kappa": "Cohen κ",
+    "linear_kappa": "linear κ",
+    "randolph_kappa": "Randolph κ",
+    "alpha_ordinal": "α ordinal",
+    "covered.accuracy": "Covered: accuracy",
+    "covered.kappa": "Covered: κ",
+    "covered.tpr": "Covered: TPR",
+    "covered.tnr": "Covered: TNR",
+}
+
+
 def _judge_measures(report: JudgeReport, only: Sequence[str], main: Sequence[str]) -> list[Measure]:
-    titles = {
-        "pearson": "Pearson",
-        "linking": "Linking",
-        "exact_agreement": "Exact",
-        "quadratic_kappa": "Quadratic κ",
-        "linking_authors": "Linking, authors' rule",
-        "linking_strict": "Linking, strict",
-        CHANCE: "Linking by chance",
-        "spearman": "Spearman",
-        "tau_b": "τ-b",
-        "cohen_kappa": "Cohen κ",
-        "linear_kappa": "linear κ",
-        "randolph_kappa": "Randolph κ",
-        "alpha_ordinal": "α ordinal",
-        "covered.accuracy": "Covered: accuracy",
-        "covered.kappa": "Covered: κ",
-        "covered.tpr": "Covered: TPR",
-        "covered.tnr": "Covered: TNR",
-    }
     shares = {"exact_agreement", "covered.accuracy", "covered.tpr", "covered.tnr"}
     has = set().union(*(row.stats for row in report.rows)) if report.rows else set()
     return [
@@ -129,7 +131,7 @@ def _judge_measures(report: JudgeReport, only: Sequence[str], main: Sequence[str
             METHODS[name],
             is_extra=bool(main) and name not in main,
         )
-        for name, title in titles.items()
+        for name, title in TITLES.items()
         if name in has and (not only or name in only)
     ]
 
@@ -237,27 +239,13 @@ def _differences(report: JudgeReport, prefix: str) -> list[Part]:
     names = [name for name in COMPARED if any(name in difference.stats for difference in report.all_differences)]
     if not report.all_differences or not names:
         return []
-    titles = {
-        "pearson": "Pearson",
-        "exact_agreement": "Exact",
-        "covered.kappa": "Covered: κ",
-        "linking": "Linking",
-    }
-
-    def row(difference: Difference) -> Row:
-        return stat_row(
-            difference.first,
-            difference.second,
-            stats={name: difference.stats[name] for name in names if name in difference.stats},
-        )
-
     return [
         Table(
             f"{prefix}differences",
             "Differences between judges and people, on the same items",
             (Name("first", "First"), Name("second", "minus")),
-            tuple(Measure(name, titles[name], is_signed=True) for name in names),
-            tuple(row(difference) for difference in report.all_differences),
+            tuple(Measure(name, TITLES[name], is_signed=True) for name in names),
+            tuple(stat_row(gap.first, gap.second, stats=gap.stats) for gap in report.all_differences),
             about=(
                 "First minus second, with paired intervals (resampled together). An interval that excludes 0 is "
                 "a difference. People are those of the row above all judges, here on the insights that the judge "
