@@ -83,7 +83,7 @@ def course_of(answers: Sequence[bool]) -> tuple[Right, ...]:
 def _compute(options: OfStudy) -> Learning:
     study = study_or_gone(options.study)
     tries: dict[int, list[tuple[int, int]]] = {}
-    for person, _number, n_right, n_asked in _tries(study):
+    for person, n_right, n_asked in _tries(study):
         tries.setdefault(person, []).append((n_right, n_asked))
     checks = kind_named(study.kind).checks_in_order(study)
     learners = [
@@ -110,10 +110,10 @@ def _together(learners: Sequence[Learner]) -> Learner:
     return Learner("", tuple(sums([learner.tries for learner in learners])), tuple(sums(whole)))
 
 
-def _tries(study: Study) -> list[tuple[int, int, int, int]]:
+def _tries(study: Study) -> list[tuple[int, int, int]]:
     rows = Trial.objects.filter(study=study, n_asked__gt=0).exclude(ended_at=None).order_by("annotator", "number")
-    values = rows.values_list("annotator", "number", "n_right", "n_asked")
-    return [(person, number, n_right or 0, n_asked) for person, number, n_right, n_asked in values]
+    values = rows.values_list("annotator", "n_right", "n_asked")
+    return [(person, n_right or 0, n_asked) for person, n_right, n_asked in values]
 
 
 def _facts(options: OfStudy) -> object:
