@@ -138,7 +138,7 @@ class ApprovalSource:
         )
         judges: list[Any] = list(rows.order_by("pk"))
         approvals = _on_record([judge for judge in judges if judge.has_approvals], reader)
-        by_key: dict[str | int, Judge] = {}
+        by_key: dict[str | int, Any] = {}
         for judge in judges:
             by_key |= {judge.pk: judge, str(judge.uid): judge, str(judge): judge}
         of_coverage = dict.fromkeys(by_key[key] for key in judged.judges if key in by_key)
