@@ -253,7 +253,7 @@ def test_somebody_of_a_panel_who_does_not_pass_gets_the_code_of_those_screened_o
     assert "SCREENED-3" in board
     assert "The trial asks for more right answers" in board
     assert "No task can be opened now. Below you read why." in " ".join(re.sub("<[^>]*>", " ", board).split())
-    [person] = people_of(link)
+    [person] = people_of(link, now)
     assert (person.label, person.may_be_freed) == ("trial not passed", True)
 
 
