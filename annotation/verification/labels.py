@@ -13,11 +13,12 @@ import numpy as np
 from django.db.models import Count, Max, QuerySet, Sum
 from django.http import QueryDict
 
-from annotation.models import Annotator, ExternalLabel, LabelItem, PointLabel, Study
+from annotation.models import Annotator, ExternalLabel, ExternalVerdict, LabelItem, PointLabel, Study
 from annotation.results.study import study_or_gone
 from annotation.results.table import LabelTable, Rater
 from benchmarks.io.schemas.plain_labels import POINT_TASKS
 from benchmarks.models import AutodsScore, Haystack, Judge, KeyPoint, KeyPointVerdict
+from benchmarks.models.querysets import counted_judges
 from benchmarks.scoring.intervals import wilson
 from benchmarks.scoring.ratings import MISSING, Ratings
 from benchmarks.scoring.retention import CATEGORIES, Task, task_codes
@@ -27,7 +28,7 @@ from benchmarks.scoring.sums import Bools, Floats, Ints
 CHUNK = 5_000
 PAPER_THRESHOLD = 0.7
 STORED_TASKS = (Task.GROUNDED, Task.KEY_POINT)
-_CODES = {task: {label: code for code, label in enumerate(CATEGORIES[task])} for task in STORED_TASKS}
+CODES = {task: {label: code for code, label in enumerate(CATEGORIES[task])} for task in STORED_TASKS}
 
 
 CONTROL, ALL = "control", "all"
@@ -215,8 +216,8 @@ def _of_study(study: Study) -> PointTable:
         if point not in place or person not in column:
             continue
         at = place[point], column[person]
-        grounded[at] = _CODES[Task.GROUNDED][yes]
-        keyness[at] = _CODES[Task.KEY_POINT].get(key, MISSING)
+        grounded[at] = CODES[Task.GROUNDED][yes]
+        keyness[at] = CODES[Task.KEY_POINT].get(key, MISSING)
         seconds[at] = active_ms / 1000
     numbers: dict[int, int] = {}
     return PointTable(
@@ -256,7 +257,7 @@ def external_point_table(rows: Iterable[ExternalAnswer]) -> PointTable:
         at = items.setdefault(row.item, len(items))
         if row.cluster:
             cluster_of[row.item] = row.cluster
-        cells[task].append((at, people.setdefault(row.annotator, len(people)), _CODES[task][row.label]))
+        cells[task].append((at, people.setdefault(row.annotator, len(people)), CODES[task][row.label]))
     shape = (len(items), len(people))
     codes = {task: np.full(shape, MISSING, dtype=np.int64) for task in STORED_TASKS}
     for task, cells_of_task in cells.items():
@@ -298,8 +299,13 @@ def data_version(study: Study) -> str:
     return hashlib.sha256(repr(state).encode()).hexdigest()[:12]
 
 
-def verdicts_on(points: QuerySet[Any, Any]) -> Any:
-    return KeyPointVerdict.objects.counted().filter(key_point__in=points, repeat=0)
+def said_by_judges(study: Study) -> QuerySet[Any, Any]:
+    """Judges' answers as (judge, key point, judgment, answer): keys, or the name of an item made elsewhere."""
+    if study.kind == Study.Kind.EXTERNAL:
+        said = ExternalVerdict.objects.filter(counted_judges("judge__"), study=study, task__in=STORED_TASKS)
+        return said.values_list("judge", "item", "task", "label")
+    verdicts = KeyPointVerdict.objects.counted().filter(key_point__in=key_points_of(study), repeat=0)
+    return verdicts.values_list("judge", "key_point", "judgment", "answer")
 
 
 def facts_of(look: Any) -> object:
@@ -308,7 +314,7 @@ def facts_of(look: Any) -> object:
     judges = list(Judge.objects.counted().order_by("pk").values_list("pk", "name", "version", "kind"))
     scores = AutodsScore.objects.counted().filter(key_point__in=points)
     facts = {"n": Count("pk"), "last": Max("pk"), "total": Sum("pk")}
-    answers = [rows.order_by().aggregate(**facts) for rows in (verdicts_on(points), scores)]
+    answers = [rows.order_by().aggregate(**facts) for rows in (said_by_judges(study), scores)]
     return data_version(study), hashlib.sha256(repr((judges, answers)).encode()).hexdigest()[:12]
 
 

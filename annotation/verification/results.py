@@ -16,6 +16,7 @@ from annotation.results.table import LabelTable, Rater
 from annotation.studies.overview import TOO_FAST_MS
 from annotation.verification.labels import (
     ALL,
+    CODES,
     CONTROL,
     Look,
     PointTable,
@@ -23,8 +24,8 @@ from annotation.verification.labels import (
     collect,
     facts_of,
     key_points_of,
+    said_by_judges,
     strata_of,
-    verdicts_on,
 )
 from benchmarks.engine.tasks.key_points import newest_scores
 from benchmarks.models import Judge, KeyPointVerdict
@@ -55,29 +56,26 @@ class Machine:
 
 
 def machines(study: Study, table: PointTable, *, threshold: float) -> tuple[Machine, ...]:
-    """Every judge with verdicts on key points of a study's table, then every source of scores; three queries.
-
-    Labels made elsewhere are on no key points of this site, so they have none.
-    """
-    if not table.points:
+    """Every judge with verdicts on key points of a study's table, then every source of scores; three queries."""
+    if not table.n_items:
         return ()
     judges = {judge.pk: judge for judge in Judge.objects.counted()}
     return (*_judges(study, table, judges), *_scored(study, table, judges, threshold))
 
 
 def _judges(study: Study, table: PointTable, judges: Mapping[int, Judge]) -> list[Machine]:
-    place = {point: at for at, point in enumerate(table.points)}
+    place = {point: at for at, point in enumerate(table.points or table.items)}
     stored: dict[int, dict[str, Ints]] = {}
     invalid: dict[int, dict[str, int]] = {}
     nothing = np.full(table.n_items, MISSING, dtype=np.int64)
-    rows = verdicts_on(key_points_of(study)).order_by("judge__name", "judge__version", "pk")
-    for judge, point, judgment, answer in rows.values_list("judge_id", "key_point_id", "judgment", "answer"):
+    rows = said_by_judges(study).order_by("judge__name", "judge__version", "pk")
+    for judge, point, judgment, answer in rows:
         if point not in place:
             continue
         codes = stored.setdefault(judge, {name: nothing.copy() for name in KeyPointVerdict.Judgment.values})
         counts = invalid.setdefault(judge, dict.fromkeys(KeyPointVerdict.Judgment.values, 0))
-        if answer:
-            codes[judgment][place[point]] = CATEGORIES[Task(judgment)].index(answer)
+        if answer in CODES[judgment]:
+            codes[judgment][place[point]] = CODES[judgment][answer]
         else:
             counts[judgment] += 1
     return [

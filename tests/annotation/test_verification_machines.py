@@ -8,7 +8,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.urls import reverse
 
-from annotation.models import Study
+from annotation.models import Annotator, ExternalLabel, ExternalVerdict, Study
 from annotation.verification.labels import collect
 from annotation.verification.results import machines
 from benchmarks.engine import judging, versions
@@ -55,6 +55,33 @@ def study(ada) -> Study:
     )
     say_all(made, ["AA", "xA", "AA", "xx", "AN", "D."])
     return made
+
+
+def test_judges_of_labels_made_elsewhere_stand_beside_people_and_make_figures_anew(ada, client) -> None:
+    study = Study.objects.create(name="Elsewhere", kind="external", categories=["yes", "no"], created_at=NOW)
+    study.researchers.add(ada)
+    people = [Annotator.objects.create(label=name, created_at=NOW) for name in ("anna", "bert")]
+    robin = make_judge("robin", kind="imported")
+    given = {"grounded": ("yes no yes no", "yes yes no ?"), "key_point": ("agree - neutral -", "agree - agree -")}
+    for task, (of_people, of_robin) in given.items():
+        for item, (label, said) in enumerate(zip(of_people.split(), of_robin.split(), strict=True)):
+            about = {"study": study, "task": task, "item": str(item), "imported_at": NOW}
+            if label != "-":
+                for person in people:
+                    ExternalLabel.objects.create(**about, annotator=person, label=label)
+                ExternalVerdict.objects.create(**about, judge=robin, label=said)
+    client.force_login(ada)
+    page = reverse("annotation:study-figures", args=[study.uid])
+    assert "robin" in client.get(page, follow=True).text
+    row = report(study, "grounded")["robin"]
+    assert (row["n"], row["percent"], row["n_invalid"]) == (3, pytest.approx(1 / 3), 1)
+    # the robin says no to item 2, so that what it says of it beside does not count
+    row = report(study, "key_point")["robin"]
+    assert (row["n"], row["percent"]) == (1, 1)
+    before = client.get(page, follow=True).text
+    ExternalVerdict.objects.filter(task="grounded", item="2").delete()
+    assert report(study, "grounded")["robin"]["percent"] == pytest.approx(1 / 2)
+    assert client.get(page, follow=True).text != before
 
 
 def test_a_judge_is_compared_with_each_annotator_by_the_kappas_of_people(study: Study) -> None:
