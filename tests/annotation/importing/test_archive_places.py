@@ -11,12 +11,12 @@ import pytest
 from django.db.models import Model
 from django.urls import reverse
 
-from annotation.models import Annotator, CoverageLabel, ExternalVerdict, Study
+from annotation.models import Annotator, ExternalVerdict, Study
+from annotation.studies.kind import work_of
 from annotation.writing.scoring import people_system
 from benchmarks.io import published
 from benchmarks.models import (
     AuditEvent,
-    Haystack,
     ImportJob,
     Insight,
     Judge,
@@ -170,25 +170,17 @@ def test_beside_another_study_of_its_name_it_becomes_a_separate_one(kind: str, t
     assert rows_of() == before_again
 
 
-def test_a_copy_on_the_same_site_shares_texts_judges_and_verdicts(tmp_path: Path) -> None:
-    study = linking()
-    shared = (Haystack, Summary, Judge, Verdict)
-    path, before = archived(study, tmp_path), rows_of(*shared)
-    assert imported(path, "--name", "A copy")["created"]["labels"] == study.coveragelabels.count()
-    assert rows_of(*shared) == before
-    assert is_nothing_new(imported(path, "--name", "A copy"), "linking")
-    assert CoverageLabel.objects.count() == 2 * study.coveragelabels.count()
-
-
-@pytest.mark.parametrize("kind", ["verification", "validation", "rating"])
+@pytest.mark.parametrize("kind", ["linking", "verification", "validation", "rating"])
 def test_a_copy_of_label_work_on_the_same_site_shares_judges_and_verdicts(kind: str, tmp_path: Path) -> None:
     study = open_study(kind)
     shared = [model for model in small.EVERY_TABLE if model._meta.app_label == "benchmarks"]
     shared = [model for model in shared if model not in {AuditEvent, ImportJob}]
     path, before = archived(study, tmp_path), rows_of(*shared)
-    imported(path, "--name", "A copy")
+    n_before = work_of(study).answers.model.objects.count()
+    assert imported(path, "--name", "A copy")["created"]["labels"] == n_before
     assert rows_of(*shared) == before
     assert is_nothing_new(imported(path, "--name", "A copy"), kind)
+    assert work_of(study).answers.model.objects.count() == 2 * n_before
 
 
 def test_what_versions_of_a_judge_said_elsewhere_comes_back_as_theirs(tmp_path: Path) -> None:
