@@ -26,11 +26,6 @@ PID = "5f1e00000000000000000001"
 BACK = "https://app.prolific.com/submissions/complete?cc=C0DE-42"
 
 
-@pytest.fixture
-def study(ada) -> Study:
-    return make_linking_study(researcher=ada)
-
-
 def make_link(study: Study, *, by=None, now: datetime, **fields) -> RecruitmentLink:
     values = {"panel": "prolific", "id_parameter": "PROLIFIC_PID", "max_places": 3, "completion_code": CODE}
     link = links.create_link(study=study, values={**values, **fields}, by=by, now=now)

@@ -25,11 +25,6 @@ PROLIFIC = "[0-9a-f]{24}"
 
 
 @pytest.fixture
-def study(ada) -> Study:
-    return make_linking_study(researcher=ada)
-
-
-@pytest.fixture
 def link(study: Study, ada, now: datetime) -> RecruitmentLink:
     return make_link(study, by=ada, now=now, max_tasks=1, id_pattern=PROLIFIC, **CODES)
 

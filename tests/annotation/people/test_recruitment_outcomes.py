@@ -23,7 +23,7 @@ from annotation.studies import consent
 from summhay_site.models import User
 from summhay_site.operations import erasing
 from tests.annotation.people.test_recruitment import CODE, PID, address, make_link
-from tests.makers import annotator_of, make_linking_study, make_session, make_writing_study
+from tests.makers import annotator_of, make_session, make_writing_study
 from tests.makers_verification import make_questions, make_verification_study
 from tests.running import csv_rows
 
@@ -36,11 +36,6 @@ CODES = {
     "min_checks_percent": 60,
     "return_url": f"https://app.prolific.com/submissions/complete?cc={DONE}",
 }
-
-
-@pytest.fixture
-def study(ada) -> Study:
-    return make_linking_study(researcher=ada)
 
 
 @pytest.fixture
