@@ -11,7 +11,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
 from datetime import datetime, timedelta
 from decimal import Decimal
 from itertools import islice
@@ -55,45 +54,35 @@ class BatchRefused(Exception):
     """These files cannot be written or read; the message says why."""
 
 
-@dataclass(frozen=True)
-class Options:
-    """How the files of a batch are made: requests and bytes in one file, and what its replies cost.
+def write(
+    *,
+    run: JudgeRun,
+    folder: Path,
+    clock: Clock,
+    most_requests: int = MOST_REQUESTS,
+    most_bytes: int = MOST_FILE_BYTES,
+    price_share: Decimal = Decimal(1),
+    response_format: ResponseFormat | None = None,
+    by: Any = None,
+) -> dict[str, Any]:
+    """Write the requests that are open on a run to files in an empty folder, with so many and so large in each.
 
-    `price_share` is a part of the usual price. Without a `response_format` questions are asked as the server last
-    answered.
-    """
+    Replies cost `price_share` of the usual price. Without a `response_format` questions are asked as the server
+    last answered. A writer that was killed left nothing that holds: its requests are written anew.
 
-    most_requests: int = MOST_REQUESTS
-    most_bytes: int = MOST_FILE_BYTES
-    price_share: Decimal = Decimal(1)
-    response_format: ResponseFormat | None = None
-
-
-@dataclass(frozen=True)
-class Written:
-    """Requests in files; `stopped` says why not all of the run is in them, empty if it is."""
-
-    batch: Batch
-    n_requests: int
-    n_files: int
-    stopped: str = ""
-
-
-def write(*, run: JudgeRun, folder: Path, clock: Clock, options: Options | None = None, by: Any = None) -> Written:
-    """Write the requests that are open on a run to files in an empty folder.
-
-    A writer that was killed left nothing that holds: its requests are written anew.
+    Returns:
+        {batch, run, requests, files, stopped}: ids, counts, and why not all of the run is in the files, if so.
 
     Raises:
         BatchRefused: the run asks no model or is over, the folder is not empty, or another process writes it.
     """
-    options = options or Options()
     _check(run)
-    files = _Files(folder, options)
-    batch = _started(run, options, clock())
+    files = _Files(folder, most_requests, most_bytes)
+    batch = _started(run, price_share, clock())
     try:
-        n_requests, stopped = _write_items(batch, files, response_format=options.response_format, clock=clock)
-        n_files = files.finish({"batch": str(batch.uid), "run": str(run.uid), "requests": n_requests})
+        n_requests, stopped = _write_items(batch, files, response_format=response_format, clock=clock)
+        report = {"batch": str(batch.uid), "run": str(run.uid), "requests": n_requests}
+        n_files = files.finish(report)
     except BaseException:
         _drop(batch, clock())
         raise
@@ -105,7 +94,7 @@ def write(*, run: JudgeRun, folder: Path, clock: Clock, options: Options | None 
         batch.save(update_fields=["n_requests", "state", "closed_at", "claimed_at", "claimed_by"])
         audit.record(actor=by, action="batch.written", target=run, now=clock(), requests=n_requests)
     runs.finish(run=run, now=clock(), states=runs.OPEN)
-    return Written(batch, n_requests, n_files, stopped)
+    return {**report, "files": n_files, "stopped": stopped}
 
 
 def _check(run: JudgeRun) -> None:
@@ -120,7 +109,7 @@ def _check(run: JudgeRun) -> None:
 
 
 @transaction.atomic
-def _started(run: JudgeRun, options: Options, now: datetime) -> Batch:
+def _started(run: JudgeRun, price_share: Decimal, now: datetime) -> Batch:
     JudgeRun.objects.select_for_update().get(pk=run.pk)
     writing = run.batches.filter(state=Batch.State.WRITING)
     dead = list(writing.filter(LEASE.free(now)))
@@ -129,7 +118,7 @@ def _started(run: JudgeRun, options: Options, now: datetime) -> Batch:
     for batch in dead:
         _drop(batch, now)
     batch = Batch.objects.create(
-        run=run, base_url=config_of(run.judge).base_url, price_share=options.price_share, created_at=now
+        run=run, base_url=config_of(run.judge).base_url, price_share=price_share, created_at=now
     )
     LEASE.take(Batch.objects.filter(pk=batch.pk), now=now)
     return batch
@@ -152,8 +141,8 @@ def close(batch: Batch, now: datetime) -> None:
 class _Files:
     """The files of a batch, under another name until they are complete."""
 
-    def __init__(self, folder: Path, options: Options) -> None:
-        self.folder, self.options = folder, options
+    def __init__(self, folder: Path, most_requests: int, most_bytes: int) -> None:
+        self.folder, self.most_requests, self.most_bytes = folder, most_requests, most_bytes
         folder.mkdir(parents=True, exist_ok=True)
         for path in folder.glob(f"{REQUESTS}*{UNFINISHED}"):
             path.unlink()
@@ -167,7 +156,7 @@ class _Files:
         """Write a request, in the next file if this one is full."""
         row = {"custom_id": request.key, "method": "POST", "url": ADDRESS, "body": request.body}
         line = json.dumps(row, ensure_ascii=False).encode("utf-8", "replace") + b"\n"
-        is_full = self.n_lines >= self.options.most_requests or self.n_bytes + len(line) > self.options.most_bytes
+        is_full = self.n_lines >= self.most_requests or self.n_bytes + len(line) > self.most_bytes
         if self.handle is None or (is_full and self.n_lines):
             self._next()
         assert self.handle is not None  # noqa: S101  opened above
@@ -287,37 +276,15 @@ MOST_IN_LINE = 4 * MOST_BYTES
 """The longest line that is read: the longest answer of a server, escaped, and what stands around it."""
 
 
-@dataclass(frozen=True)
-class RepliesRead:
-    """Lines read from the files of replies, and what is left of the batch.
-
-    Lines `repeated` an answer that was there, were about `unknown` requests, or were `unreadable`. `missing` are
-    requests without a reply, `done` and `open` items of the run.
-    """
-
-    batch: Batch
-    lines: int
-    answered: int
-    failed: int
-    repeated: int
-    unknown: int
-    unreadable: int
-    missing: int
-    done: int
-    open: int
-
-    def as_json(self) -> dict[str, Any]:
-        """The counts, as `manage.py batch` prints them."""
-        counts = {field.name: getattr(self, field.name) for field in fields(self) if field.name != "batch"}
-        is_closed = self.batch.state == Batch.State.CLOSED
-        return {"batch": str(self.batch.uid), "run": str(self.batch.run.uid), "is_closed": is_closed, **counts}
-
-
-def read(*, folder: Path, clock: Clock, gives_up: bool = False, by: Any = None) -> RepliesRead:
+def read(*, folder: Path, clock: Clock, gives_up: bool = False, by: Any = None) -> dict[str, Any]:
     """Store the replies that lie in the folder of a batch, and answer its items from them; again changes nothing.
 
     Replies are lines of any `.jsonl` files in it but those of the requests, in any order. With `gives_up` requests
     without a reply may be sent again.
+
+    Returns:
+        {batch, run, is_closed}, and counts: `lines`, of which some `repeated` an answer that was there, were about
+        `unknown` requests or `unreadable`; requests without a reply (`missing`); items `done` and `open`.
 
     Raises:
         BatchRefused: this is no folder of a batch of this site, or another process reads it.
@@ -341,8 +308,15 @@ def read(*, folder: Path, clock: Clock, gives_up: bool = False, by: Any = None) 
         LEASE.release(Batch.objects.filter(pk=batch.pk))
     left = runs.finish(run=batch.run, now=clock(), states=runs.OPEN)
     names = ("lines", "answered", "failed", "repeated", "unknown", "unreadable")
-    by_name = {name: counts[name] for name in names}
-    return RepliesRead(batch=batch, **by_name, missing=missing, done=n_done, open=left.n_pending)
+    return {
+        "batch": str(batch.uid),
+        "run": str(batch.run.uid),
+        "is_closed": batch.state == Batch.State.CLOSED,
+        **{name: counts[name] for name in names},
+        "missing": missing,
+        "done": n_done,
+        "open": left.n_pending,
+    }
 
 
 def _batch_in(folder: Path) -> Batch:
@@ -397,15 +371,11 @@ def lines_in(folder: Path) -> Iterator[bytes]:
         if path.name.startswith(REQUESTS):
             continue
         with path.open("rb") as handle:
-            yield from (line for line in _short_lines(handle) if line.strip())
-
-
-def _short_lines(handle: BinaryIO) -> Iterator[bytes]:
-    """The lines of a file; one that is too long is passed over, and cut off it is no JSON."""
-    while line := handle.readline(MOST_IN_LINE):
-        yield line
-        while line and not line.endswith(b"\n"):
-            line = handle.readline(MOST_IN_LINE)
+            while line := handle.readline(MOST_IN_LINE):
+                if line.strip():
+                    yield line
+                while line and not line.endswith(b"\n"):  # too long: what is read of it is no JSON
+                    line = handle.readline(MOST_IN_LINE)
 
 
 def outcome_of(line: bytes) -> tuple[str, Reply | Failure] | None:
@@ -445,7 +415,9 @@ def _is_shallow(value: Any, levels: int = MOST_LEVELS) -> bool:
 def _answer(batch: Batch, clock: Clock) -> int:
     """Answer the items of a batch as far as replies are there, and free those that wait for nothing; how many."""
     run, n_done, last = batch.run, 0, 0
-    while items := _items_after(batch, last):
+    waiting_items = batch.items.filter(state=JudgeRunItem.State.PENDING).order_by("pk")
+    waiting_items = waiting_items.select_related(TASKS[run.task].related or None)
+    while items := list(waiting_items.filter(pk__gt=last)[:AT_ONCE]):
         last = items[-1].pk
         config = config_of(run.judge)
         asked_in = ledger.remembered_format(config)
@@ -457,10 +429,3 @@ def _answer(batch: Batch, clock: Clock) -> int:
         n_done += rows.filter(state=JudgeRunItem.State.DONE).count()
         LEASE.renew(Batch.objects.filter(pk=batch.pk), now=clock())
     return n_done
-
-
-def _items_after(batch: Batch, last: int) -> Sequence[JudgeRunItem]:
-    rows = batch.items.filter(state=JudgeRunItem.State.PENDING, pk__gt=last).select_related(
-        TASKS[batch.run.task].related or None
-    )
-    return list(rows.order_by("pk")[:AT_ONCE])

@@ -55,8 +55,6 @@ class Labels:
     progress: str = "%(title)s: %(done)s of %(total)s responses done"
     answers: str = "Verdicts"
     invalid: str = "Invalid answers"
-    failed: str = "Failed responses"
-    unanswered: str = "Responses without an answer"
     stale: Any = None
     """That so many answers, %(n)d, are stale (`ngettext_lazy`); None where nobody asks for it."""
 
@@ -109,6 +107,11 @@ class Task(ABC):
     @property
     def title(self) -> str:
         return dict(JudgeRun.Task.choices).get(self.name, self.name)
+
+    @property
+    def nouns(self) -> str:
+        """Its subjects in words, in the plural."""
+        return self.subjects.replace("_", " ")
 
     @property
     def subject_model(self) -> Any:

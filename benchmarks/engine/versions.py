@@ -272,15 +272,21 @@ def offline_judge(*, name: str, now: datetime) -> Judge:
 
 
 @transaction.atomic
-def save_judge(*, name: str, config: ModelConfig, note: str, by: Any, now: datetime) -> Judge:
-    """A model judge, or the next version of it when the configuration differs.
+def save_model(*, name: str, config: ModelConfig, note: str = "", by: Any, now: datetime) -> Judge:
+    """A judge or a summarizer that is a model, or its next version when the configuration differs.
 
     Raises:
-        NotYours: somebody else has a judge of this name.
+        NotPossible: a summarizer cannot have the name.
+        NotYours: somebody else has one of this name.
     """
-    judge = ensure_judge(name=name, kind=Judge.Kind.OPENAI, config=config.as_mapping(), note=note, by=by, now=now)
-    audit.record(actor=by, action="judge.saved", target=judge, now=now, version=judge.version)
-    return judge
+    role = Judge.Role.SUMMARIZER if isinstance(config, SummarizerConfig) else Judge.Role.JUDGE
+    if role == Judge.Role.SUMMARIZER:
+        check_name(name)
+    saved = ensure_judge(
+        name=name, kind=Judge.Kind.OPENAI, config=config.as_mapping(), note=note, role=role, by=by, now=now
+    )
+    audit.record(actor=by, action=f"{role}.saved", target=saved, now=now, version=saved.version)
+    return saved
 
 
 @transaction.atomic
@@ -364,36 +370,14 @@ def extractive(*, now: datetime) -> Judge:
     )
 
 
-@transaction.atomic
-def save_summarizer(*, name: str, config: SummarizerConfig, note: str, by: Any, now: datetime) -> Judge:
-    """A summarizer that is a model, or the next version of it when the configuration differs.
-
-    Raises:
-        NotPossible: the name is taken.
-        NotYours: somebody else has a summarizer of this name.
-    """
-    check_name(name)
-    saved = ensure_judge(
-        name=name,
-        kind=Judge.Kind.OPENAI,
-        config=config.as_mapping(),
-        note=note,
-        now=now,
-        role=Judge.Role.SUMMARIZER,
-        by=by,
-    )
-    audit.record(actor=by, action="summarizer.saved", target=saved, now=now, version=saved.version)
-    return saved
-
-
 def save_variant(*, of: Judge, config: SummarizerConfig, decoding: str, by: Any, now: datetime) -> Judge:
-    """The summarizer with another method or decoding, under a name that says so; raises as `save_summarizer`.
+    """The summarizer with another method or decoding, under a name that says so; raises as `save_model`.
 
     The plain name stays that of the summarizer as it was saved.
     """
     method = "" if of.config.get("method") == config.method else config.method
     said = ", ".join(each for each in (method, decoding) if each)
-    return save_summarizer(name=f"{of.name} ({said})", config=config, note=of.note, by=by, now=now)
+    return save_model(name=f"{of.name} ({said})", config=config, note=of.note, by=by, now=now)
 
 
 def check_name(name: str) -> None:

@@ -59,9 +59,8 @@ def finish(
         return None
 
     def say(run: JudgeRun, now: RunProgress) -> None:
-        subjects = TASKS[run.task].subjects.replace("_", " ")
         failed = f", {now.n_failed:,} failed" if now.n_failed else ""
-        command.stderr.write(f"{now.n_done:,} of {now.n_total:,} {subjects} {done}{failed}")
+        command.stderr.write(f"{now.n_done:,} of {now.n_total:,} {TASKS[run.task].nouns} {done}{failed}")
 
     write = command.stderr.write
     return judging.finish_runs(judge=work["judge"], clock=timezone.now, say=write, progress=say)

@@ -1,4 +1,4 @@
-"""How commands find haystacks, questions and judges by their names."""
+"""How commands find haystacks, questions and judges by their names, and print."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from argparse import ArgumentParser
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import orjson
 from django.core.management.base import CommandError
 from django.db.models import QuerySet
 from django.utils import timezone
@@ -14,6 +15,11 @@ from benchmarks.engine.versions import judges_called, offline_judge
 from benchmarks.judges.registry import OFFLINE
 from benchmarks.models import Haystack, Judge, Question
 from benchmarks.models.querysets import QuestionQuerySet
+
+
+def printed(report: Any, text: str, options: Mapping[str, Any]) -> str:
+    """What a command prints: its report, as JSON where it is asked for."""
+    return orjson.dumps(report, option=orjson.OPT_INDENT_2).decode() if options["json"] else text
 
 
 def add_haystacks(parser: ArgumentParser, *, required: bool = False) -> None:

@@ -300,7 +300,7 @@ class RespondForm(_RunForm):
 
 _edit = partial(
     edit_model,
-    save=versions.save_summarizer,
+    save=versions.save_model,
     template="benchmarks/summarizer_edit.html",
     then="benchmarks:summarizer-detail",
 )

@@ -114,8 +114,6 @@ class SynthesisTask(Task):
         progress="%(done)s of %(total)s parts made",
         answers="Parts made",
         invalid="Replies that could not be used",
-        failed="Failed parts",
-        unanswered="Parts without an answer",
     )
 
     def about(self, subject: SynthesisPart) -> dict[str, Any]:

@@ -284,7 +284,7 @@ def rate_by_file(*, study: str, judge: str, model: str, rate: float, now: dateti
     values = {"base_url": settings.OPENAI_BASE_URLS[0], "model": model, "protocol": "all"}
     note = "Invented for the demo; its ratings came by a batch file."
     config = ModelConfig.from_mapping(values)
-    rater = versions.save_judge(name=judge, config=config, note=note, by=None, now=now)
+    rater = versions.save_model(name=judge, config=config, note=note, by=None, now=now)
     summaries = [item.summary for item in items if item.summary is not None]
     run = judging.request_run(judge=rater, subjects=summaries, task=JudgeRun.Task.RATINGS, reason=REASON, now=now)
     if run is None:

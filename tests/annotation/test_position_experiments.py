@@ -62,7 +62,7 @@ def _sources(now: datetime) -> None:
 
 def heron(server: FakeServer, **values) -> Judge:
     config = SummarizerConfig.from_mapping({"base_url": server.address, "model": MODEL, **values})
-    return versions.save_summarizer(name="heron", config=config, note="", by=None, now=timezone.now())
+    return versions.save_model(name="heron", config=config, by=None, now=timezone.now())
 
 
 def summarize(*arguments: str, name: str = "heron") -> dict[str, Any]:

@@ -135,8 +135,6 @@ class CoverageTask(PairTask):
     has_offline = True
     labels = Labels(
         progress="%(done)s of %(total)s summaries judged",
-        failed="Failed summaries",
-        unanswered="Summaries without an answer",
         stale=ngettext_lazy(
             "%(n)d verdict is stale: the bullets or the insight have changed since it was given.",
             "%(n)d verdicts are stale: the bullets or the insight have changed since they were given.",
@@ -243,11 +241,7 @@ class SentTask(Task):
     related = ""
     order_by = "other"
     has_offline = True
-    labels = Labels(
-        progress="%(done)s of %(total)s sent summaries judged",
-        failed=COVERAGE.labels.failed,
-        unanswered=COVERAGE.labels.unanswered,
-    )
+    labels = Labels(progress="%(done)s of %(total)s sent summaries judged")
 
     def about(self, subject: SentSummary) -> dict[str, Any]:
         return {"other": subject.pk}

@@ -149,11 +149,7 @@ class VerificationTask(KeyPointTask):
     name = JudgeRun.Task.VERIFICATION
     model = KeyPointVerdict
     premise = "judgment"
-    labels = Labels(
-        progress="%(title)s: %(done)s of %(total)s key points done",
-        failed="Failed key points",
-        unanswered="Key points without an answer",
-    )
+    labels = Labels(progress="%(title)s: %(done)s of %(total)s key points done")
 
     def n_pairs(self, judge: Judge) -> Combinable:
         return Value(len(Judgment))
@@ -248,8 +244,6 @@ class AutodsTask(KeyPointTask):
         progress="AutoDS scores: %(done)s of %(total)s key points asked about",
         answers="Key points asked about",
         invalid="Without a score",
-        failed="Failed key points",
-        unanswered="Key points without an answer",
     )
 
     def n_pairs(self, judge: Judge) -> Combinable:

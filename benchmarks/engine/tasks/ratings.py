@@ -115,8 +115,6 @@ class RatingTask(PairTask):
     labels = Labels(
         progress="%(done)s of %(total)s summaries rated",
         answers="Ratings",
-        failed="Failed summaries",
-        unanswered="Summaries without an answer",
         stale=ngettext_lazy(
             "%(n)d rating is stale: a document, the question or the wording has changed since it was given.",
             "%(n)d ratings are stale: a document, the question or the wording has changed since they were given.",

@@ -270,8 +270,6 @@ class SummaryTask(DraftTask[SummaryQuestion]):
         progress="%(done)s of %(total)s summaries written",
         answers="Texts",
         invalid="Texts that are not as asked",
-        failed="Failed summaries",
-        unanswered="Summaries without an answer",
     )
 
     def documents_of(self, drafts: Sequence[Draft]) -> Mapping[int, Texts]:

@@ -7,12 +7,12 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-import orjson
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from benchmarks.engine import batches
 from benchmarks.judges.base import ResponseFormat
+from benchmarks.management import named
 from benchmarks.models import JudgeRun
 
 FORMATS = [response_format.value for response_format in ResponseFormat if response_format.value]
@@ -62,39 +62,29 @@ class Command(BaseCommand):
             raise CommandError(str(refused)) from refused
         except OSError as error:
             raise CommandError(f"{options['folder']}: {error.strerror or error}") from error
-        self.stdout.write(orjson.dumps(report, option=orjson.OPT_INDENT_2).decode() if options["json"] else text)
+        self.stdout.write(named.printed(report, text, options))
 
     def _write(self, options: dict[str, Any]) -> tuple[dict[str, Any], str]:
-        made = batches.write(
+        report = batches.write(
             run=_run(options["run"]),
             folder=options["folder"],
             clock=timezone.now,
-            options=batches.Options(
-                most_requests=_at_least_1(options["max_requests"], "--max-requests"),
-                most_bytes=_at_least_1(int(options["max_megabytes"] * 1_000_000), "--max-megabytes"),
-                price_share=_share(options["price_share"]),
-                response_format=ResponseFormat(options["response_format"]) if options["response_format"] else None,
-            ),
+            most_requests=_at_least_1(options["max_requests"], "--max-requests"),
+            most_bytes=_at_least_1(int(options["max_megabytes"] * 1_000_000), "--max-megabytes"),
+            price_share=_share(options["price_share"]),
+            response_format=ResponseFormat(options["response_format"]) if options["response_format"] else None,
         )
-        report = {
-            "batch": str(made.batch.uid),
-            "run": str(made.batch.run.uid),
-            "requests": made.n_requests,
-            "files": made.n_files,
-            "stopped": made.stopped,
-        }
-        text = f"{made.n_requests:,} requests in {made.n_files} files in {options['folder']}."
-        return report, f"{text} Not everything was written: {made.stopped}" if made.stopped else text
+        text = f"{report['requests']:,} requests in {report['files']} files in {options['folder']}."
+        return report, f"{text} Not everything was written: {report['stopped']}" if report["stopped"] else text
 
     def _read(self, options: dict[str, Any]) -> tuple[dict[str, Any], str]:
-        counts = batches.read(folder=options["folder"], clock=timezone.now, gives_up=options["give_up"])
+        report = batches.read(folder=options["folder"], clock=timezone.now, gives_up=options["give_up"])
         text = (
-            f"{counts.lines:,} lines: {counts.answered:,} answers, {counts.failed:,} failures, "
-            f"{counts.repeated:,} repeated, {counts.unknown:,} unknown, {counts.unreadable:,} unreadable. "
-            f"{counts.done:,} items done, {counts.open:,} open in the run; "
-            f"{counts.missing:,} requests without a reply."
+            "{lines:,} lines: {answered:,} answers, {failed:,} failures, {repeated:,} repeated, {unknown:,} unknown, "
+            "{unreadable:,} unreadable. {done:,} items done, {open:,} open in the run; "
+            "{missing:,} requests without a reply."
         )
-        return counts.as_json(), text
+        return report, text.format(**report)
 
 
 def _run(name: str) -> JudgeRun:

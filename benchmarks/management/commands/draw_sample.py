@@ -5,11 +5,11 @@ from __future__ import annotations
 from argparse import ArgumentTypeError
 from typing import Any
 
-import orjson
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from benchmarks.leaderboard import sampling
+from benchmarks.management import named
 from benchmarks.models import SourceSample
 from benchmarks.scoring.position import LATE_FROM
 
@@ -44,12 +44,11 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         now = timezone.now()
-        rule = SourceSample.Rule.LATE if options["late"] else SourceSample.Rule.ANY
         try:
             sample = sampling.request_sample(
                 name=options["name"],
                 parts=dict(options["part"]),
-                rule=rule,
+                rule=SourceSample.Rule.LATE if options["late"] else SourceSample.Rule.ANY,
                 seed=options["seed"],
                 by=None,
                 now=now,
@@ -61,8 +60,6 @@ class Command(BaseCommand):
             sampling.delete_sample(sample=sample, by=None, now=now)
             raise CommandError(sample.problem)
         keys = list(sample.members.order_by("key").values_list("key", flat=True))
-        if options["json"]:
-            plain = {"name": sample.name, "rule": sample.rule, "seed": sample.seed, "parts": sample.parts}
-            self.stdout.write(orjson.dumps({**plain, "sources": keys}, option=orjson.OPT_INDENT_2).decode())
-        else:
-            self.stdout.write(f"{sample.name}: {len(keys):,} sources, {sample.rule}, seed {sample.seed}.")
+        plain = {"name": sample.name, "rule": sample.rule, "seed": sample.seed, "parts": sample.parts}
+        text = f"{sample.name}: {len(keys):,} sources, {sample.rule}, seed {sample.seed}."
+        self.stdout.write(named.printed({**plain, "sources": keys}, text, options))

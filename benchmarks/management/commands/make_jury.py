@@ -5,7 +5,6 @@ from __future__ import annotations
 from argparse import ArgumentParser
 from typing import Any
 
-import orjson
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
@@ -69,13 +68,11 @@ class Command(BaseCommand):
             "invalid": jury.verdicts.filter(is_valid=False).count(),
             "without_link": versions.n_split(jury),
         }
-        if options["json"]:
-            self.stdout.write(orjson.dumps(report, option=orjson.OPT_INDENT_2).decode())
-            return
-        self.stdout.write(
+        text = (
             f"{jury} of {', '.join(report['members'])}: {report['verdicts']:,} verdicts, {report['invalid']:,} "
             f"unusable, {report['without_link']:,} covered without a bullet, as members link different ones."
         )
+        self.stdout.write(named.printed(report, text, options))
 
     def _names(self, text: str) -> list[str]:
         """Names between commas, unless the whole is the name of a judge."""

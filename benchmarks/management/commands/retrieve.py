@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import orjson
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
@@ -60,15 +59,13 @@ class Command(BaseCommand):
         if most is not None and most < 0:
             raise CommandError("--max-requests: 0 or more.")
         done = [self._run(haystack, retriever, most) for haystack in haystacks for retriever in retrievers]
-        if options["json"]:
-            rows = [{**row, **_compared(row), "scores": _scores(row)} for row in done]
-            self.stdout.write(orjson.dumps(rows, option=orjson.OPT_INDENT_2).decode())
-        else:
-            for row in done:
-                self.stdout.write(
-                    f"{row['haystack']}: {row['reference']} scored {row['n_computed']} of {row['n_subtopics']} "
-                    "subtopics now; the others were stored before."
-                )
+        rows = [{**row, **_compared(row), "scores": _scores(row)} for row in done] if options["json"] else ()
+        lines = (
+            f"{row['haystack']}: {row['reference']} scored {row['n_computed']} of {row['n_subtopics']} "
+            "subtopics now; the others were stored before."
+            for row in done
+        )
+        self.stdout.write(named.printed(rows, "\n".join(lines), options))
         failed = [row["message"] for row in done if row["state"] != Retrieval.State.DONE]
         if failed:
             raise CommandError("\n".join(failed))

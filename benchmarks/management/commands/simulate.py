@@ -44,7 +44,7 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Simulate, and print a row for each figure and number of clusters."""
-        if min(*options["clusters"], options["repetitions"], 1) < 1 or min(options["clusters"]) < 2:
+        if options["repetitions"] < 1 or min(options["clusters"]) < 2:
             raise CommandError("Take 2 clusters or more, and 1 repetition or more.")
         common = {"repetitions": options["repetitions"], "seed": options["seed"]}
         named = [name for name in options["worlds"] if name != ORDINARY]

@@ -137,7 +137,7 @@ class Command(BaseCommand):
             request = self._request(options, now=began)
             judge, shown = request["judge"], request["shown"]
             if options["estimate"]:
-                self._estimate(judge, shown.task, summarizing.planned(**request), is_json=options["json"])
+                self._estimate(judge, shown.task, summarizing.planned(**request), options)
                 return
             drafts = summarizing.drafted(**request)
             scope = shown.scope(options["dataset"] or ", ".join(options["haystack"]), judge)
@@ -218,7 +218,7 @@ class Command(BaseCommand):
             values["method"] = options["method"]
         config = SummarizerConfig.from_mapping(values)
         versions.check_decoding(config)
-        return versions.save_summarizer(name=options["system"], config=config, note="", by=None, now=now)
+        return versions.save_model(name=options["system"], config=config, by=None, now=now)
 
     def _subtopics(self, options: dict[str, Any]) -> list[Subtopic]:
         subtopics = list(
@@ -269,7 +269,7 @@ class Command(BaseCommand):
             "without_text": texts.filter(number=FINISHED, text="").count(),
         }
 
-    def _estimate(self, judge: Judge, task: str, drafts: list[Draft], *, is_json: bool) -> None:
+    def _estimate(self, judge: Judge, task: str, drafts: list[Draft], options: dict[str, Any]) -> None:
         if judge.kind != Judge.Kind.OPENAI:
             raise CommandError(f"{judge} asks no model; it costs nothing.")
         estimate = overview.estimate(judge=judge, task=task, subjects=drafts, repeats=1, now=timezone.now())
@@ -282,11 +282,9 @@ class Command(BaseCommand):
             "dollars": None if estimate.dollars is None else float(estimate.dollars),
             "at_most": None if estimate.at_most is None else float(estimate.at_most),
         }
-        if is_json:
-            self.stdout.write(orjson.dumps(report, option=orjson.OPT_INDENT_2).decode())
-            return
         cost = "no price is known" if estimate.dollars is None else f"about ${estimate.dollars:.4f}"
-        self.stdout.write(f"{estimate.n_subjects:,} {subjects}, {estimate.n_paid:,} requests, {cost}.")
+        text = f"{estimate.n_subjects:,} {subjects}, {estimate.n_paid:,} requests, {cost}."
+        self.stdout.write(named.printed(report, text, options))
 
     def _print(self, report: dict[str, Any], subjects: str, *, is_json: bool) -> None:
         if is_json:

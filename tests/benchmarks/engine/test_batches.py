@@ -8,6 +8,7 @@ import tracemalloc
 from collections.abc import Callable, Sequence
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,7 +17,7 @@ from django.core.management.base import CommandError
 from django.utils import timezone
 
 from benchmarks.engine import batches, costs, runs, versions
-from benchmarks.engine.batches import Options, outcome_of
+from benchmarks.engine.batches import outcome_of
 from benchmarks.judges.replies import Failure, Reply
 from benchmarks.models import Batch, Judge, JudgeCall, JudgeRun, LostReply, Subtopic, Verdict
 from tests.benchmarks.engine.budgeted import CENT, make_judge, price, request, work
@@ -36,12 +37,12 @@ def run(server: FakeServer, subtopic: Subtopic) -> JudgeRun:
     return request(make_judge(server))
 
 
-def write(run: JudgeRun, folder: Path, **options) -> batches.Written:
-    return batches.write(run=run, folder=folder, clock=timezone.now, options=Options(**options))
+def write(run: JudgeRun, folder: Path, **options) -> SimpleNamespace:
+    return SimpleNamespace(**batches.write(run=run, folder=folder, clock=timezone.now, **options))
 
 
-def read(folder: Path, **options) -> batches.Found:
-    return batches.read(folder=folder, clock=timezone.now, **options)
+def read(folder: Path, **options) -> SimpleNamespace:
+    return SimpleNamespace(**batches.read(folder=folder, clock=timezone.now, **options))
 
 
 def requests_in(folder: Path) -> list[dict[str, Any]]:
@@ -78,7 +79,7 @@ def test_requests_are_written_as_a_live_run_would_send_them_and_nothing_is_sent(
 ) -> None:
     made = write(run, tmp_path / "out")
     rows = requests_in(tmp_path / "out")
-    assert (made.n_requests, made.n_files, made.stopped, server.n_asked) == (6, 1, "", 0)
+    assert (made.requests, made.files, made.stopped, server.n_asked) == (6, 1, "", 0)
     assert {(row["method"], row["url"]) for row in rows} == {("POST", "/v1/chat/completions")}
     assert len({row["custom_id"] for row in rows}) == 6
     work(run)  # a worker finds nothing that it may ask
@@ -113,7 +114,7 @@ def test_shuffled_missing_repeated_expired_and_senseless_lines(
     made = write(JudgeRun.objects.get(pk=run.pk), tmp_path / "second")
     assert [row["custom_id"] for row in requests_in(tmp_path / "second")] == [second["custom_id"]]
     answer(tmp_path / "second", [reply(second)])
-    assert (made.n_requests, read(tmp_path / "second").open) == (1, 0)
+    assert (made.requests, read(tmp_path / "second").open) == (1, 0)
     assert JudgeRun.objects.get(pk=run.pk).state == "done"
     assert server.n_asked == 0
     twin = request(make_judge(server, name="twin", seed=1))
@@ -199,11 +200,11 @@ def test_what_is_given_up_is_lost_and_written_again_and_a_late_reply_still_count
 
 @pytest.mark.every_database
 def test_files_have_at_most_so_many_requests_and_bytes(run: JudgeRun, tmp_path: Path) -> None:
-    assert write(run, tmp_path / "few", most_requests=4).n_files == 2
+    assert write(run, tmp_path / "few", most_requests=4).files == 2
     assert [len(path.read_bytes().splitlines()) for path in sorted((tmp_path / "few").glob("req*"))] == [4, 2]
     read(tmp_path / "few", gives_up=True)
     size = max(len(line) + 1 for line in (tmp_path / "few" / "requests-001.jsonl").read_bytes().splitlines())
-    assert write(run, tmp_path / "small", most_bytes=2 * size).n_files >= 3
+    assert write(run, tmp_path / "small", most_bytes=2 * size).files >= 3
     assert all(path.stat().st_size <= 2 * size for path in (tmp_path / "small").glob("req*"))
     with pytest.raises(batches.BatchRefused, match="not empty"):
         write(run, tmp_path / "small")
@@ -241,10 +242,10 @@ def test_a_budget_that_holds_one_request_gets_one_into_the_files(
     JudgeCall.objects.all().delete()
     run = request(judge, budget=worst * Decimal("1.5"))
     made = write(run, tmp_path / "out")
-    assert (made.n_requests, "budget" in made.stopped) == (1, True)
+    assert (made.requests, "budget" in made.stopped) == (1, True)
     answer(tmp_path / "out", [reply(row) for row in requests_in(tmp_path / "out")])
     assert read(tmp_path / "out").answered == 1
-    assert write(run, tmp_path / "more").n_requests == 1  # the answer used less than its worst case
+    assert write(run, tmp_path / "more").requests == 1  # the answer used less than its worst case
 
 
 def test_another_run_that_asks_the_same_waits_and_says_for_what(
@@ -346,7 +347,7 @@ def test_a_writer_that_was_killed_leaves_nothing_behind(run: JudgeRun, tmp_path:
     Batch.objects.update(state="writing", claimed_at=timezone.now(), claimed_by="killed")
     for path in (tmp_path / "out").iterdir():
         path.rename(f"{path}.part") if path.suffix == ".jsonl" else path.unlink()
-    assert write(run, tmp_path / "out").n_requests == made.n_requests == 6
+    assert write(run, tmp_path / "out").requests == made.requests == 6
     assert LostReply.objects.count() == 0
     assert sorted(Batch.objects.values_list("state", flat=True)) == ["closed", "out"]
     Batch.objects.filter(state="out").update(state="writing", claimed_at=timezone.now(), claimed_by="alive")
@@ -360,7 +361,7 @@ def test_verdicts_of_a_cancelled_run_are_not_stored_but_its_replies_are(run: Jud
     answer(tmp_path, [reply(row) for row in requests_in(tmp_path)])
     assert (read(tmp_path).answered, Verdict.objects.count()) == (6, 0)
     again = request(run.judge)
-    assert write(again, tmp_path / "again").n_requests == 0
+    assert write(again, tmp_path / "again").requests == 0
     assert Verdict.objects.count() == 6
     assert JudgeRun.objects.get(pk=again.pk).state == "done"
 

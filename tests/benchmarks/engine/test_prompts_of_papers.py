@@ -47,7 +47,7 @@ NEWS = '[N_articles] reports on "[TOPIC]."\n[ARTICLES]\nGive the [N_insights] ma
 
 def heron(server: FakeServer, **values) -> Judge:
     config = SummarizerConfig.from_mapping({"base_url": server.address, "model": MODEL, **values})
-    return versions.save_summarizer(name="heron", config=config, note="", by=None, now=timezone.now())
+    return versions.save_model(name="heron", config=config, by=None, now=timezone.now())
 
 
 def summarize(*arguments: str):

@@ -276,7 +276,7 @@ def writing(server: FakeServer, subtopic: Subtopic, **values) -> JudgeRun:
     config = SummarizerConfig.from_mapping(
         {"base_url": server.address, "model": MODEL, "bullets": "free", **values}
     )
-    heron = versions.save_summarizer(name="heron", config=config, note="", by=None, now=timezone.now())
+    heron = versions.save_model(name="heron", config=config, by=None, now=timezone.now())
     subtopic = Subtopic.objects.select_related("haystack").get(pk=subtopic.pk)
     drafts = summarizing.drafted(judge=heron, subjects=[subtopic], shown=Source(), now=timezone.now())
     return judging.request_run(

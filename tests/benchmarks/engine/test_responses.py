@@ -62,7 +62,7 @@ def make_questions(n: int = 2, *, dataset: str = "ferry") -> list[Question]:
 
 def summarizer(server: FakeServer, name: str = "heron", **values) -> Judge:
     config = SummarizerConfig.from_mapping({"base_url": server.address, "model": MODEL, **values})
-    return versions.save_summarizer(name=name, config=config, note="", by=None, now=timezone.now())
+    return versions.save_model(name=name, config=config, by=None, now=timezone.now())
 
 
 def asked(judge: Judge, questions: list[Question], condition: str = "full") -> dict[str, Any]:

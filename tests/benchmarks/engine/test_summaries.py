@@ -42,7 +42,7 @@ def haystack(db: None) -> Haystack:
 
 def summarizer(server: FakeServer, name: str = "heron", **values) -> Judge:
     config = SummarizerConfig.from_mapping({"base_url": server.address, "model": MODEL, **values})
-    return versions.save_summarizer(name=name, config=config, note="", by=None, now=timezone.now())
+    return versions.save_model(name=name, config=config, by=None, now=timezone.now())
 
 
 def run(judge: Judge, haystack: Haystack, source: Source | None = None, **options) -> JudgeRun:
@@ -278,7 +278,7 @@ def test_batch_files_answer_a_step_and_the_next_files_hold_the_next_step(
     made = []
     for name, text in (("blocks", "- Note [1]."), ("summary", GOOD)):
         folder = tmp_path / name
-        made.append(batches.write(run=one, folder=folder, clock=timezone.now).n_requests)
+        made.append(batches.write(run=one, folder=folder, clock=timezone.now)["requests"])
         lines = []
         for row in map(json.loads, (folder / "requests-001.jsonl").read_text().splitlines()):
             body = completion(row["body"], Answer(text))
