@@ -13,7 +13,7 @@ from celery import current_app, shared_task
 from django.utils import timezone
 
 from benchmarks.engine import judging, retrieving, runs
-from benchmarks.io import tasks  # noqa: F401 - so that workers know them
+from benchmarks.io import jobs
 from benchmarks.leaderboard import sampling
 from benchmarks.models import JudgeRun
 from benchmarks.results import stored
@@ -73,6 +73,19 @@ def resume_retrievals() -> None:
     """Have retrievals that nobody holds taken up; beat calls it every minute."""
     for uid in retrieving.waiting(now=timezone.now()):
         retrieve.apply_async((str(uid),), expires=SWEEP_S)
+
+
+@shared_task(name="benchmarks.run_import")
+def run_import(job_uid: str) -> None:
+    jobs.advance(uid=job_uid, clock=timezone.now)
+
+
+@shared_task(name="benchmarks.sweep_imports")
+def sweep_imports() -> None:
+    """Have jobs taken up whose message was lost or whose worker died, and forget what nobody confirmed."""
+    for uid in jobs.waiting_jobs(now=timezone.now()):
+        run_import.apply_async((str(uid),), expires=SWEEP_S)
+    jobs.forget_unconfirmed(now=timezone.now())
 
 
 @shared_task

@@ -111,7 +111,6 @@ TEMPLATES = [
                 "django.templatetags.static",
                 "django.templatetags.tz",
                 "template_partials.templatetags.partials",
-                "benchmarks.templatetags.charts",
                 "benchmarks.templatetags.extensions",
                 "benchmarks.templatetags.lists",
                 "benchmarks.templatetags.sheets",

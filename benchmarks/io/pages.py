@@ -29,7 +29,7 @@ from benchmarks.web.pages import HtmxHttpRequest, page, polled, was_too_large
 from benchmarks.web.permissions import requires
 
 ADD = "benchmarks.add_haystack"
-IMPORT_TASK = "benchmarks.io.tasks.run_import"
+IMPORT_TASK = "benchmarks.tasks.run_import"
 
 
 class ImportForm(GroupedForm):

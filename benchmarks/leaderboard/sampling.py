@@ -40,7 +40,6 @@ def request_sample(
     parts: Mapping[str, int],
     rule: str,
     seed: int,
-    from_word: int = LATE_FROM,
     by: Any,
     now: datetime,
 ) -> SourceSample:
@@ -66,7 +65,7 @@ def request_sample(
     sample = SourceSample(
         name=name,
         rule=rule,
-        from_word=from_word if is_late else 0,
+        from_word=LATE_FROM if is_late else 0,
         seed=seed,
         parts=dict(sorted(wanted.items())),
         group=next(iter(ResearchGroup.objects.filter(haystacks__in=known.filter(dataset__in=wanted))), None),

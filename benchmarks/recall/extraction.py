@@ -10,19 +10,20 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Annotated, Any, BinaryIO
 
 from django import forms
 from django.http import HttpResponse
 from django.urls import reverse
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods
+from pydantic import AfterValidator, BeforeValidator
 
 from benchmarks.engine import texts
 from benchmarks.io.reading import tables
+from benchmarks.io.reading.files import example
 from benchmarks.io.reading.problems import ImportFailed, Problems
-from benchmarks.io.schemas import named_points
-from benchmarks.io.schemas.named_points import NamedPoint
+from benchmarks.io.schemas.fields import AsText, Expected, Part, Text, checked, null_as
 from benchmarks.judges.base import ItemRef
 from benchmarks.judges.registry import DEFAULT, default_config, offline_judge
 from benchmarks.models import Extraction, Judge, KeyPoint, Question, Response, ResponsePoint
@@ -35,6 +36,35 @@ from benchmarks.scoring.keypoints import Entailment, extraction_recall
 from benchmarks.scoring.stat import Stat
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import requires
+
+REQUIRED = ("question", "point")
+EXAMPLE = example("named_points.csv")
+ANSWERS = {"yes": True, "no": False, "": None}
+OneLine = AfterValidator(lambda text: " ".join(text.split()))
+Answer = BeforeValidator(lambda said: ANSWERS.get(said.strip().lower(), said) if isinstance(said, str) else said)
+
+
+class PointRow(Part):
+    """A row; `found` is yes, no or nothing."""
+
+    question: Annotated[Text, OneLine, AsText]
+    point: Annotated[Text, OneLine, AsText]
+    system: Annotated[str, OneLine, AsText, null_as(str), Expected("a text or nothing")] = ""
+    found: Annotated[bool | None, Answer, Expected("yes, no or nothing")] = None
+
+
+@dataclass(frozen=True, slots=True)
+class NamedPoint:
+    """A point of the documents of a question, or of a system's response to it.
+
+    `found` is what people say of whether it is among the extracted ones, None where they do not say.
+    """
+
+    where: str
+    question: str
+    system: str
+    text: str
+    found: bool | None
 
 
 class NotThere(ValueError):
@@ -80,12 +110,18 @@ Place = tuple[str, str]
 
 
 def named_in(source: Path | BinaryIO, *, name: str = "", limit_bytes: int) -> list[NamedPoint]:
-    """The points of a CSV or JSONL file; raises `ImportFailed`."""
-    problems = Problems()
-    with tables.opened(
-        source, problems, name=name, limit_bytes=limit_bytes, required=named_points.REQUIRED
-    ) as rows:
-        return named_points.read(rows, problems)
+    """The points of a CSV or JSONL file; raises `ImportFailed`. A point named twice counts once."""
+    problems, points = Problems(), dict[tuple[str, str, str], NamedPoint]()
+    with tables.opened(source, problems, name=name, limit_bytes=limit_bytes, required=REQUIRED) as rows:
+        for where, row in rows:
+            part = checked(PointRow, row, where, problems)
+            if part is not None:
+                point = NamedPoint(where, part.question, part.system, part.point, part.found)
+                points.setdefault((part.question, part.system, part.point), point)
+    if not points and not problems.n_errors:
+        problems.error("empty", "", "", expected="at least one point", got="none")
+    problems.raise_errors()
+    return list(points.values())
 
 
 def recalled(named: Sequence[NamedPoint], *, dataset: str, judge: Judge | None) -> Recalled:
@@ -199,11 +235,8 @@ def extraction_sheet(recalled: Recalled) -> Sheet:
     about = f"{about}; 95 % intervals resample questions."
     names = (Name("by", "Looked for by"),)
     table = Table("extraction", "Extraction recall", names, measures, rows, about=about)
-    missing = tuple(_missing(point) for point in recalled.not_found)
-    return Sheet((table, *([_not_found(missing)] if missing else ())))
-
-
-def _not_found(rows: tuple[Row, ...]) -> Section:
+    if not (not_found := recalled.not_found):
+        return Sheet((table,))
     names = (
         Name("question", "Question", is_filter=True),
         Name("system", "Response of", is_filter=True),
@@ -211,12 +244,12 @@ def _not_found(rows: tuple[Row, ...]) -> Section:
         Name("closest", "Closest extracted point"),
         Name("by", "Said by", is_filter=True),
     )
-    return Section("not-found", "Not found", (Table("missing", "Not found", names, (), rows, find="point"),))
-
-
-def _missing(point: Compared) -> Row:
-    said_by = "offline judge" if point.named.found is None else "people"
-    return Row((point.named.question, point.named.system, point.named.text, point.closest, said_by), {})
+    missing = []
+    for point in not_found:
+        named, said_by = point.named, "offline judge" if point.named.found is None else "people"
+        missing.append(Row((named.question, named.system, named.text, point.closest, said_by), {}))
+    missed = Table("missing", "Not found", names, (), tuple(missing), find="point")
+    return Sheet((table, Section("not-found", "Not found", (missed,))))
 
 
 def _extractors() -> list[tuple[str, Any]]:
@@ -272,7 +305,7 @@ def extraction_page(request: HtmxHttpRequest) -> HttpResponse:
         "about": ABOUT,
         "form": form,
         "form_template": "benchmarks/_extraction_form.html",
-        "example": named_points.EXAMPLE,
+        "example": EXAMPLE,
     }
     return page(request, "results/sheet.html", context, status=422 if form.errors else 200)
 

@@ -227,26 +227,14 @@ def _datasets() -> list[tuple[str, str]]:
 
 def _conditions() -> list[tuple[str, Any]]:
     """Conditions of documents, with the systems whose snippets or summaries are there."""
-    names = {
-        SNIPPETS: (
-            "snippets of each, one model's for all",
-            "snippets by this model",
-            "snippets by %(system)s",
-        ),
-        SUMMARIES: (
-            "summaries of each, one model's for all",
-            "summaries by this model",
-            "summaries by %(system)s",
-        ),
-    }
     rows = System.objects.filter(retriever__in=MADE, drafts__question__isnull=False).distinct().order_by("key")
     made = list(rows.values_list("retriever", "summarizer"))
     return [
         (FULL, "all documents"),
         (CUT, "all documents, each cut"),
-        *((kind, shared) for kind, (shared, _self, _other) in names.items()),
-        *((f"{kind}@{OWN_NOTES}", by_itself) for kind, (_shared, by_itself, _other) in names.items()),
-        *((f"{kind}@{system}", names[kind][2] % {"system": system}) for kind, system in made),
+        *((kind, f"{kind} of each, one model's for all") for kind in (SNIPPETS, SUMMARIES)),
+        *((f"{kind}@{OWN_NOTES}", f"{kind} by this model") for kind in (SNIPPETS, SUMMARIES)),
+        *((f"{kind}@{system}", f"{kind} by {system}") for kind, system in made),
         (CLOSED_BOOK, "no documents"),
     ]
 

@@ -35,9 +35,9 @@ from benchmarks.results.sheet import (
 )
 from benchmarks.results.sheet import Row as SheetRow
 from benchmarks.scoring.stat import Stat
-from benchmarks.templatetags.charts import chart
 from benchmarks.templatetags.lists import hidden_fields
 from benchmarks.templatetags.stats import undefined
+from benchmarks.web.charts import Chart
 from benchmarks.web.help import entry_of
 from benchmarks.web.lists import Column, MemoryTable
 
@@ -47,6 +47,8 @@ ROWS_OF_A_PAGE, LEAST_ROWS, MOST_ROWS = 60, 10, 40
 """Long tables of a page share so many rows; how many one of them shows before one asks for all of its rows."""
 MOST_AT_A_GLANCE = 5
 """Tables of no more rows need no filters."""
+MOST_FIGURES = 100
+"""The table of a chart shows so many; the file has all."""
 MOST_COLUMNS = 16
 """Wider tables are cut, and whole in their file."""
 PLACES = {1: ("strong", "is-best", "best"), 2: ("span", "is-second", "second")}
@@ -167,6 +169,52 @@ def _part(context: Any, part: Any) -> str:
     with context.push(**more):
         drawn: str = context.template.engine.get_template(name).render(context)
     return drawn
+
+
+@register.inclusion_tag("benchmarks/_chart.html", takes_context=True)
+def chart(
+    context: Mapping[str, Any], chart: Chart, files: str = "", *, has_table: bool = True, table: str = ""
+) -> dict[str, Any]:
+    """Show a chart: its drawing, which becomes interactive in view, its downloads, the table of its figures.
+
+    `files` is the address that names of its files follow, empty where there are none. A `table` of the
+    page, by its id, shows the same figures; else the chart has one of its own, unless without `has_table`. A page
+    of many charts may hold its `drawings`, looked up together.
+    """
+    shown = (context.get("drawings") or drawings_of([chart], now=timezone.now()))[chart.name]
+    query = context["request"].GET.urlencode()
+    links = [(label, f"{files}{chart.name}.{ending}?{query}") for ending, label in FORMATS.items()]
+    return {
+        "chart": chart,
+        "shown": shown,
+        "request": context["request"],
+        "spec": shown.figures and shown.figures.spec,
+        # Parsed and written again as XML: names in it are text, never markup.
+        "svg": SafeString(shown.figures.svg) if shown.figures else "",
+        "links": links if files else [],
+        "rows": _figures_of(chart) if has_table and not table else [],
+        "n_rows": len(chart.figures),
+        "table": table,
+        "leads": any(point.url for point in chart.figures),
+    }
+
+
+def _figures_of(chart: Chart) -> list[list[Any]]:
+    """The cells of a chart's first figures; names lead where clicks on the marks do."""
+    cells = []
+    for point, row in zip(chart.figures[:MOST_FIGURES], chart.rows, strict=False):
+        shown = {name: _short(value) for name, value in row.items()}
+        if point.url:
+            shown["series"] = format_html('<a href="{}">{}</a>', point.url, shown["series"])
+        cells.append([*shown.values()])
+    return cells
+
+
+def _short(value: Any) -> Any:
+    """A figure with at most three digits after the point; what is missing is empty."""
+    if isinstance(value, float):
+        return f"{value:,.3f}".rstrip("0").rstrip(".").replace("-", "−")
+    return "" if value is None else value
 
 
 def _table_context(table: Table, query: Any, *, most: int) -> dict[str, Any]:

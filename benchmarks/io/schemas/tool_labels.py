@@ -407,7 +407,7 @@ class MappingPart(Part):
         return set(self.columns) <= set(sheet.columns) and set(self.questions) == set(sheet.values(self.label))
 
 
-def guessed(sheet: Sheet, *, label: str = "", categories: str = "") -> MappingPart:
+def guessed(sheet: Sheet, *, label: str = "") -> MappingPart:
     """A mapping by the names of columns; of several questions those with labels are taken, each as a task."""
     columns = sheet.columns
     names = {use: next((name for name in usual if name in columns), "") for use, usual in USUAL.items()} | (
@@ -430,7 +430,6 @@ def guessed(sheet: Sheet, *, label: str = "", categories: str = "") -> MappingPa
         label=names["label"] or first,
         cluster=names["cluster"],
         links=names["links"],
-        categories=categories,
         questions=questions,
     )
 

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 
 import pytest
+from benchmarks.io.tasks import run_import
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
@@ -11,7 +12,6 @@ from django.urls import reverse
 from annotation.models import CoverageLabel, ExternalLabel, Study
 from benchmarks.io import jobs
 from benchmarks.io.schemas import eval_benchmark
-from benchmarks.io.tasks import run_import
 from benchmarks.models import AuditEvent, Haystack, ImportJob
 from tests.conftest import make_user
 

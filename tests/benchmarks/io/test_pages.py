@@ -17,8 +17,8 @@ from pytest_django import DjangoAssertNumQueries
 
 from benchmarks.io import haystacks, jobs
 from benchmarks.io.jobs import JobMovedOn, UploadRefused, advance, confirm, discard, receive
-from benchmarks.io.tasks import run_import, sweep_imports
 from benchmarks.models import AuditEvent, Haystack, ImportJob, Judge
+from benchmarks.tasks import run_import, sweep_imports
 from summhay_site import env
 from tests.conftest import make_user
 from tests.makers_topic import topic_json
@@ -178,7 +178,7 @@ def test_a_large_file_is_the_worker_s_and_the_page_polls_until_it_is_done(
     monkeypatch.setattr("benchmarks.io.pages.enqueue", lambda *call: messages.append(call))
     send(as_ada, topic_json())
     job = ImportJob.objects.get()
-    assert (job.state, messages) == ("uploaded", [("benchmarks.io.tasks.run_import", str(job.uid))])
+    assert (job.state, messages) == ("uploaded", [("benchmarks.tasks.run_import", str(job.uid))])
     fragment = as_ada.get(step("job", job), headers={"HX-Request": "true"})
     assert fragment.status_code == 200
     assert re.search(r'hx-trigger="every \d+s"', fragment.content.decode())
