@@ -29,10 +29,9 @@ from bench.two_years.load import Load
 from bench.walk import N_WORST, in_words, is_notable, summed_up, walk
 from bench.world import logged_in, topic
 from benchmarks.io import jobs
-from benchmarks.io.tasks import run_import
 from benchmarks.models import ImportJob, Result, Summary, Verdict
 from benchmarks.results import stored
-from benchmarks.tasks import compute_results, resume_runs
+from benchmarks.tasks import compute_results, resume_runs, run_import
 from summhay_site import gunicorn
 from summhay_site.celery import app
 from summhay_site.models import WorkerHeartbeat

@@ -80,8 +80,8 @@ class Command(BaseCommand):
     def _read(self, options: dict[str, Any]) -> tuple[dict[str, Any], str]:
         report = batches.read(folder=options["folder"], clock=timezone.now, gives_up=options["give_up"])
         text = (
-            "{lines:,} lines: {answered:,} answers, {failed:,} failures, {repeated:,} repeated, {unknown:,} unknown, "
-            "{unreadable:,} unreadable. {done:,} items done, {open:,} open in the run; "
+            "{lines:,} lines: {answered:,} answers, {failed:,} failures, {repeated:,} repeated, "
+            "{unknown:,} unknown, {unreadable:,} unreadable. {done:,} items done, {open:,} open in the run; "
             "{missing:,} requests without a reply."
         )
         return report, text.format(**report)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable
 
 import pytest
-from benchmarks.io.tasks import run_import
+from benchmarks.tasks import run_import
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
