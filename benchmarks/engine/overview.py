@@ -27,18 +27,11 @@ MOST_COMPARED = 100_000
 """The same, when somebody asks for all."""
 
 
-@dataclass(frozen=True)
-class JudgeRow:
-    """A judge with its counts; `cost` is None where it cannot be known or nothing was paid."""
+def judge_rows() -> list[dict[str, Any]]:
+    """All judges that are not archived with their verdicts, in three queries.
 
-    judge: Judge
-    n_verdicts: int
-    n_invalid: int
-    cost: costs.Cost | None
-
-
-def judge_rows() -> list[JudgeRow]:
-    """All judges that are not archived, in three queries."""
+    `cost` is None where it cannot be known or nothing was paid.
+    """
     rows = list(Judge.objects.filter(archived_at=None))
     counts = (
         Verdict._base_manager.order_by()
@@ -47,7 +40,11 @@ def judge_rows() -> list[JudgeRow]:
     )
     n_of = {row["judge"]: (row["n"], row["n_bad"]) for row in counts.filter(judge__in=[row.pk for row in rows])}
     spent = _cost_of_models(rows)
-    return [JudgeRow(judge, *n_of.get(judge.pk, (0, 0)), cost=spent.get(judge.pk)) for judge in rows]
+    return [
+        {"judge": judge, "n_verdicts": n, "n_invalid": n_bad, "cost": spent.get(judge.pk)}
+        for judge in rows
+        for n, n_bad in [n_of.get(judge.pk, (0, 0))]
+    ]
 
 
 def _cost_of_models(rows: Iterable[Judge]) -> dict[int, costs.Cost]:
@@ -121,26 +118,16 @@ class Estimate:
         )
 
 
-@dataclass(frozen=True)
-class TaskState:
+def task_state(*, judge: Judge, task: str, subjects: Sequence[Model]) -> dict[str, Any]:
     """How far a judge has come with a task, in answers; `n_missing` subjects are left to ask."""
-
-    task: Task
-    n_there: int
-    n_asked: int
-    n_invalid: int
-    n_missing: int
-
-
-def task_state(*, judge: Judge, task: str, subjects: Sequence[Model]) -> TaskState:
     counts = TASKS[task].counts(judge=judge, subjects=subjects).values()
-    return TaskState(
-        task=TASKS[task],
-        n_there=sum(count.n_there for count in counts),
-        n_asked=sum(count.n_asked for count in counts),
-        n_invalid=TASKS[task].n_invalid(judge=judge, subjects=subjects),
-        n_missing=sum(count.n_there < count.n_asked for count in counts),
-    )
+    return {
+        "task": TASKS[task],
+        "n_there": sum(count.n_there for count in counts),
+        "n_asked": sum(count.n_asked for count in counts),
+        "n_invalid": TASKS[task].n_invalid(judge=judge, subjects=subjects),
+        "n_missing": sum(count.n_there < count.n_asked for count in counts),
+    }
 
 
 def estimate(*, judge: Judge, task: str, subjects: Iterable[Any], repeats: int, now: datetime) -> Estimate:
@@ -199,38 +186,24 @@ def _answered(keys: set[str]) -> set[str]:
 # Stale answers
 
 
-@dataclass(frozen=True)
-class Stale:
-    """A judge's answers whose texts have changed, in words of the task, and whether older ones were left out."""
+def stale_answers(*, judge: Judge, most: int = MOST_COMPARED) -> tuple[dict[str, int], bool]:
+    """{task: how many of a model's newest answers are about another text or wording}, of tasks that can tell.
 
-    text: str
-    has_older: bool
-
-
-def stale_answers(*, judge: Judge, most: int = MOST_COMPARED) -> list[Stale]:
-    """For each task that can tell: how many of a model's newest answers are about another text or wording."""
-    outdated = []
+    Besides, whether older ones were left out. A query for a task, and those of its questions for every 500
+    subjects.
+    """
+    n_stale, has_older = {}, False
     for name, task in TASKS.items():
         rows = task.inputs(judge)
         if rows is not None:
             newest = list(rows.order_by("-pk")[: most + 1])
-            n_stale = _n_stale(name, judge, newest[:most])
-            words = str(task.labels.stale % {"n": n_stale}) if n_stale else ""
-            outdated.append(Stale(words, has_older=len(newest) > most))
-    return outdated
+            n_stale[name] = _n_stale(task, judge, newest[:most])
+            has_older |= len(newest) > most
+    return n_stale, has_older
 
 
-def stale_count(*, judge: Judge, task: str, most: int = MOST_COMPARED) -> int:
-    """A model's answers to questions that are worded otherwise today, among the newest `most`.
-
-    One query, and those of a task's questions for every 500 subjects.
-    """
-    rows = TASKS[task].inputs(judge)
-    return 0 if rows is None else _n_stale(task, judge, list(rows.order_by("-pk")[:most]))
-
-
-def _n_stale(task: str, judge: Judge, newest: Sequence[tuple[int, Any, str]]) -> int:
-    kind, config = TASKS[task], ModelConfig.from_mapping(judge.config)
+def _n_stale(kind: Task, judge: Judge, newest: Sequence[tuple[int, Any, str]]) -> int:
+    config = ModelConfig.from_mapping(judge.config)
     keys, nobody = sorted({subject for subject, _, _ in newest}), Judge(pk=0)
     today: dict[tuple[int, str], str] = {}
     for part in parts(keys, IN_A_QUERY):

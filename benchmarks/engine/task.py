@@ -282,7 +282,7 @@ class PairTask(Task):
         return {item.pk: by_subject[item.subject_id] for item in items}
 
     def _pairs_there(self, judge: Judge, subjects: Collection[int], repeats: int) -> set[tuple[str, ...]]:
-        if not judge.pk:  # nobody's, which `stale_count` asks for
+        if not judge.pk:  # nobody's, which `stale_answers` asks for
             return set()
         columns = (self.subject, self.premise, self.item, "repeat" if self.has_repeats else "")
         rows = self._rows(judge, repeats).filter(**{f"{self.subject}__in": subjects})

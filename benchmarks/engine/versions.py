@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from typing import Any
@@ -83,10 +82,7 @@ def n_judged_by_all(*, jury: Judge, summaries: Collection[int]) -> dict[int, int
     members = JuryConfig.from_mapping(jury.config).members
     rows = Verdict.objects.filter(judge__uid__in=members, summary__in=summaries, repeat=0).order_by()
     complete = rows.values_list("summary", "insight").annotate(n=Count("judge")).filter(n=len(members))
-    counts: dict[int, int] = defaultdict(int)
-    for summary, _insight, _n in complete:
-        counts[summary] += 1
-    return counts
+    return Counter(summary for summary, _insight, _n in complete)
 
 
 def jury_verdicts(*, jury: Judge, summaries: Sequence[Summary]) -> list[Verdict]:
@@ -167,23 +163,6 @@ def _seen_by(judges: Collection[Judge]) -> dict[int, frozenset[str]]:
         )
         for judge in judges
     }
-
-
-@dataclass(frozen=True)
-class Overview:
-    """The page of a jury; `n_split` insights are covered without a bullet."""
-
-    members: Sequence[Judge]
-    config: JuryConfig
-    n_verdicts: int
-    n_split: int
-
-
-def jury_overview(jury: Judge) -> Overview:
-    """Members, settings and counts; members that are gone are left out. Three queries."""
-    config = JuryConfig.from_mapping(jury.config)
-    members = list(Judge.objects.filter(uid__in=config.members))
-    return Overview(members, config, jury.verdicts.count(), n_split(jury))
 
 
 def n_split(jury: Judge) -> int:

@@ -12,10 +12,12 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
+from pydantic import Field, StrictInt
+
 from benchmarks.judges.base import Background
 from benchmarks.judges.lexical import LexicalJudge
 from benchmarks.judges.lexical_terms import sentences
-from benchmarks.judges.parsing import LabelAnswer
+from benchmarks.judges.parsing import LabelAnswer, LabelReply
 from benchmarks.judges.questions import TOKENS_PER_WORD, LabelQuestion
 from benchmarks.scoring.text import LineKind, lines_from_text
 
@@ -50,6 +52,19 @@ class Passages:
     @classmethod
     def numbered(cls, texts: Sequence[str]) -> Passages:
         return cls(tuple(texts), tuple(range(1, len(texts) + 1)), len(texts))
+
+
+class EvidenceReply(LabelReply):
+    """Whether a point is said; a yes names what says it."""
+
+    item = "point"
+
+    numbers: list[StrictInt] = Field(alias="evidence", max_length=1000)
+
+    @classmethod
+    def contradiction(cls, label: str, numbers: Sequence[int]) -> str:
+        """Refuse a yes that names no evidence."""
+        return "“yes” must name what says it in “evidence”." if label == "yes" and not numbers else ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from django import forms
@@ -13,6 +12,7 @@ from django.shortcuts import redirect
 from django.utils import timezone
 
 from benchmarks.access.owning import NotYours, may_add
+from benchmarks.engine import versions
 from benchmarks.engine.judging import ModelOptions
 from benchmarks.judges.replies import LIMITS
 from benchmarks.models import Judge
@@ -92,7 +92,6 @@ def edit_model(
     form: ModelForm,
     judge: Judge | None,
     *,
-    save: Callable[..., Judge],
     template: str,
     then: str,
 ) -> HttpResponse:
@@ -103,7 +102,7 @@ def edit_model(
         form.fields["name"].disabled = True
     if request.method == "POST" and form.is_valid():
         try:
-            saved = save(
+            saved = versions.save_model(
                 name=form.cleaned_data["name"],
                 config=form.config(),
                 note=form.cleaned_data["note"],

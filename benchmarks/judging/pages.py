@@ -237,12 +237,7 @@ class FamiliesForm(forms.Form):
 
 
 ADD, CHANGE = "benchmarks.add_judge", "benchmarks.change_judge"
-_edit = partial(
-    edit_model,
-    save=versions.save_model,
-    template="benchmarks/judge_edit.html",
-    then="benchmarks:judge-detail",
-)
+_edit = partial(edit_model, template="benchmarks/judge_edit.html", then="benchmarks:judge-detail")
 
 
 @require_safe

@@ -22,9 +22,9 @@ from benchmarks.access.owning import may_add, may_change
 from benchmarks.engine import costs, judging, overview, runs, scopes, sending
 from benchmarks.engine.scopes import Scope
 from benchmarks.engine.tasks import TASKS
-from benchmarks.engine.versions import jury_overview
+from benchmarks.engine.versions import n_split
 from benchmarks.engine.wakeup import enqueue
-from benchmarks.judges.registry import description_of
+from benchmarks.judges.registry import JuryConfig, description_of
 from benchmarks.judging import answers
 from benchmarks.judging.model_pages import ModelOptionsForm
 from benchmarks.leaderboard.retrieval_words import names_of
@@ -291,13 +291,19 @@ def _detail(request: HtmxHttpRequest, judge: Judge, form: RunForm) -> HttpRespon
         "some_summary": Summary.objects.of_systems().first(),
     }
     if judge.kind == Judge.Kind.JURY:
-        context["jury"] = jury_overview(judge)
+        config = JuryConfig.from_mapping(judge.config)
+        context["jury"] = {
+            "members": Judge.objects.filter(uid__in=config.members),
+            "config": config,
+            "n_verdicts": judge.verdicts.count(),
+            "n_split": n_split(judge),
+        }
     if is_model:
         everything = request.GET.get("stale") == "all"
         most = overview.MOST_COMPARED if everything else overview.COMPARED_AT_ONCE
-        stale = overview.stale_answers(judge=judge, most=most)
-        has_older = not everything and any(old.has_older for old in stale)
-        context |= {"stale": stale, "n_compared": most, "has_older": has_older}
+        n_stale, has_older = overview.stale_answers(judge=judge, most=most)
+        stale = [TASKS[name].labels.stale % {"n": n} for name, n in n_stale.items() if n]
+        context |= {"stale": stale, "n_compared": most, "has_older": has_older and not everything}
     if form.is_bound and form.is_valid():
         context |= _waiting(judge, form, request.user)
     status = 422 if request.method == "POST" and not form.is_valid() else 200

@@ -27,7 +27,7 @@ from benchmarks.io.schemas.fields import AsText, Expected, Part, Text, checked, 
 from benchmarks.judges.base import ItemRef
 from benchmarks.judges.registry import DEFAULT, default_config, offline_judge
 from benchmarks.models import Extraction, Judge, KeyPoint, Question, Response, ResponsePoint
-from benchmarks.recall.views import datasets
+from benchmarks.questions.sets import names
 from benchmarks.results.judged import Judged
 from benchmarks.results.pages import shown_of
 from benchmarks.results.sheet import Measure, Name, Row, Section, Sheet, Table, Unit
@@ -268,7 +268,9 @@ class ExtractionForm(forms.Form):
         label="File with points",
         help_text="CSV or JSONL with question and point; system and found where there are.",
     )
-    dataset = forms.ChoiceField(label="Question set", required=False, choices=lambda: [("", "any"), *datasets()])
+    dataset = forms.ChoiceField(
+        label="Question set", required=False, choices=lambda: [("", "any"), *names("dataset", with_archive=False)]
+    )
     judge = forms.ChoiceField(label="Points of responses extracted by", required=False, choices=_extractors)
 
     def judge_of(self) -> Judge | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -104,10 +104,10 @@ def table(chosen: ResponseFilter, *, judge: str = "") -> Table:
     key_points = _key_points({question for _about, question in answers}, only)
     judges = {judge.pk: judge for judge in Judge.objects.counted()}
     counted = {pk for pk, row in judges.items() if judge in {"", row.name, f"{row.name} v{row.version}"}}
-    inside = _Inside(
-        frozenset(about["response"] for about, _question in answers), counted, _limits(chosen, "response__")
-    )
-    recalled, precision = _recall(inside, only), _precision(inside)
+    inside = frozenset(about["response"] for about, _question in answers)
+    limits = {"judge__in": counted, **_limits(chosen, "response__")}
+    recalled, precision = _recall(inside, limits, only), _precision(inside, limits)
+    kinds = [by for by in SupportedBy if only is None or by is not SupportedBy.KEY_POINTS]
     judging = sorted({pk for pk, _response in (*recalled, *precision)}, key=lambda pk: str(judges[pk]))
     rows = []
     for pk in judging:
@@ -117,14 +117,15 @@ def table(chosen: ResponseFilter, *, judge: str = "") -> Table:
             if n_key_points and recall_counts is None and parts is None:
                 continue
             n_there, n_entailed = recall_counts or (0, 0)
+            n_points, checked, yes = parts or (None, {}, {})
             answer = Answer(
                 question=question,
                 n_key_points=n_there,
                 n_entailed=n_entailed,
                 n_unjudged=n_key_points - n_there,
-                n_points=parts.n_points if parts else None,
-                supported=parts.supported(with_key_points=only is None) if parts else None,
-                checked=dict(parts.n_checked) if parts else None,
+                n_points=n_points,
+                supported={by: yes[by] for by in kinds if checked[by] or not n_points} if parts else None,
+                checked=dict(checked) if parts else None,
             )
             rows.append(Judged(answer=answer, judge=str(judges[pk]), **about))
     n_pairs = len(answers) * len(judging)
@@ -163,28 +164,21 @@ def _key_points(questions: Collection[int], only: frozenset[int] | None) -> Coun
     return Counter(question for pk, question in rows if question in questions and (only is None or pk in only))
 
 
-@dataclass(frozen=True, slots=True)
-class _Inside:
-    """Rows that count: membership is looked up here, since databases limit the keys of a query."""
-
-    responses: frozenset[int]
-    judges: Collection[int]
-    limits: Mapping[str, Any]
-
+# Which responses count is looked up here, since databases limit the keys of a query.
 
 _Pair = tuple[int, int]
 
 
-def _recall(inside: _Inside, only: frozenset[int] | None) -> dict[_Pair, tuple[int, int]]:
+def _recall(
+    inside: Collection[int], limits: Mapping[str, Any], only: frozenset[int] | None
+) -> dict[_Pair, tuple[int, int]]:
     """{(judge, response): (key points with a usable verdict, entailed)}."""
-    rows = PointVerdict.objects.filter(
-        premise=PointVerdict.Premise.RESPONSE, repeat=0, judge__in=inside.judges, **inside.limits
-    )
+    rows = PointVerdict.objects.filter(premise=PointVerdict.Premise.RESPONSE, repeat=0, **limits)
     n_there, n_entailed = Counter[_Pair](), Counter[_Pair]()
     seen: dict[_Pair, None] = {}
     fields = ("judge_id", "response_id", "key_point_id", "answer", "is_valid")
     for judge, response, point, answer, is_valid in rows.order_by("judge", "response").values_list(*fields):
-        if response not in inside.responses or (only is not None and point not in only):
+        if response not in inside or (only is not None and point not in only):
             continue
         pair = (judge, response)
         seen[pair] = None
@@ -193,75 +187,47 @@ def _recall(inside: _Inside, only: frozenset[int] | None) -> dict[_Pair, tuple[i
     return {pair: (n_there[pair], n_entailed[pair]) for pair in seen}
 
 
-class _Parts:
-    """The points of a response: how many, on how many of them a verdict is usable, and how many are supported."""
-
-    __slots__ = ("n_checked", "n_points", "n_yes")
-
-    def __init__(self) -> None:
-        self.n_points = 0
-        self.n_checked: Counter[SupportedBy] = Counter()
-        self.n_yes: Counter[SupportedBy] = Counter()
-
-    def supported(self, *, with_key_points: bool) -> dict[SupportedBy, int]:
-        """Only kinds of support that were asked for; in a response without points nothing is missing."""
-        kinds = [by for by in SupportedBy if with_key_points or by is not SupportedBy.KEY_POINTS]
-        return {by: self.n_yes[by] for by in kinds if self.n_checked[by] or not self.n_points}
-
-
-def _precision(inside: _Inside) -> dict[_Pair, _Parts]:
-    """Points that each judge extracted from each response, and their support by the same judge."""
-    by_pair: dict[_Pair, _Parts] = {}
-    taken = Extraction.objects.filter(is_valid=True, judge__in=inside.judges, **inside.limits)
-    for pair in taken.values_list("judge_id", "response_id"):
-        if pair[1] in inside.responses:
-            by_pair[pair] = _Parts()
-    narrowed = {f"extraction__{name}": value for name, value in inside.limits.items()}
-    points = ResponsePoint.objects.filter(
-        extraction__is_valid=True, extraction__judge__in=inside.judges, **narrowed
-    )
-    for pair in points.order_by().values_list("extraction__judge_id", "extraction__response_id"):
-        if pair in by_pair:
-            by_pair[pair].n_points += 1
-    verdicts = PointVerdict.objects.filter(
-        premise__in=PREMISES.values(), repeat=0, is_valid=True, judge__in=inside.judges, **inside.limits
-    ).order_by()
+def _precision(
+    inside: Collection[int], limits: Mapping[str, Any]
+) -> dict[_Pair, tuple[int, Counter[SupportedBy], Counter[SupportedBy]]]:
+    """{(judge, response): (points extracted, those with a usable verdict of the same judge, those supported)}."""
+    taken = Extraction.objects.filter(is_valid=True, **limits).values_list("judge_id", "response_id")
+    pairs = {pair for pair in taken if pair[1] in inside}
+    narrowed = {f"extraction__{name}": value for name, value in limits.items()}
+    points = ResponsePoint.objects.filter(extraction__is_valid=True, **narrowed).order_by()
+    n_points = Counter(points.values_list("extraction__judge_id", "extraction__response_id"))
+    n_checked, n_yes = (defaultdict[_Pair, Counter[SupportedBy]](Counter) for _kind in range(2))
+    verdicts = PointVerdict.objects.filter(premise__in=PREMISES.values(), repeat=0, is_valid=True, **limits)
     kinds = {premise.value: by for by, premise in PREMISES.items()}
-    for judge, response, premise, answer in verdicts.values_list("judge_id", "response_id", "premise", "answer"):
-        parts = by_pair.get((judge, response))
-        if parts is not None:
-            parts.n_checked[kinds[premise]] += 1
-            parts.n_yes[kinds[premise]] += answer == Entailment.YES
-    return by_pair
+    rows = verdicts.order_by().values_list("judge_id", "response_id", "premise", "answer")
+    for judge, response, premise, answer in rows:
+        n_checked[judge, response][kinds[premise]] += 1
+        n_yes[judge, response][kinds[premise]] += answer == Entailment.YES
+    return {pair: (n_points[pair], n_checked[pair], n_yes[pair]) for pair in pairs}
 
 
-def overall(rows: Iterable[Judged]) -> KeyPointScores:
-    """The figures of responses that one judge judged."""
-    return scores([row.answer for row in rows])
+def groups_of(rows: Sequence[Judged], dimension: str, *, by_system: bool = False) -> tuple[Group, ...]:
+    """The figures of each group and judge: lengths from short to long, everything else by name.
 
-
-def by_dimension(rows: Sequence[Judged], dimension: str) -> tuple[Group, ...]:
-    """The figures of each group and judge: lengths from short to long, everything else by name."""
-    return _groups(rows, dimension, lambda row: "")
-
-
-def by_system(rows: Sequence[Judged], dimension: str) -> tuple[Group, ...]:
-    """The same of each system by itself, by system, judge and group."""
-    return _groups(rows, dimension, lambda row: row.system)
-
-
-def _groups(rows: Sequence[Judged], dimension: str, system_of: Callable[[Judged], str]) -> tuple[Group, ...]:
+    With `by_system` those of each system by itself, by system, judge and group.
+    """
     members: dict[tuple[str, str, str], list[Judged]] = defaultdict(list)
     for row in rows:
-        members[system_of(row), row.judge, row.group(dimension)].append(row)
+        members[row.system if by_system else "", row.judge, row.group(dimension)].append(row)
 
     def place(key: tuple[str, str, str]) -> Any:
         system, judge, name = key
-        return (system, judge, order_of(name, dimension)) if system else (order_of(name, dimension), judge)
+        return (system, judge, order_of(name, dimension)) if by_system else (order_of(name, dimension), judge)
 
     with shared_draws():
         return tuple(
-            Group(name, judge, overall(group), system, sum(row.response_words for row in group) / len(group))
+            Group(
+                name,
+                judge,
+                scores([row.answer for row in group]),
+                system,
+                sum(row.response_words for row in group) / len(group),
+            )
             for system, judge, name in sorted(members, key=place)
             if (group := members[system, judge, name])
         )

@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import Count, Sum
 
 from benchmarks.models import Extraction, Judge, KeyPoint, PointVerdict, Question, Response, ResponsePoint, System
-from benchmarks.recall.figures import DIMENSIONS, Group, ResponseFilter, Table, by_dimension, table
+from benchmarks.recall.figures import DIMENSIONS, Group, ResponseFilter, Table, groups_of, table
 from benchmarks.recall.systems import PARTS, ConditionTable, JudgePair, Systems, condition_table, systems_of
 from benchmarks.results.computation import Computation, register, totals
 from benchmarks.scoring.keypoints import KeyPointScores, SupportedBy
@@ -80,7 +80,7 @@ def figures_of(
             n_responses=table.n_responses,
             n_questions=len({row.answer.question for row in table.rows}),
             n_judged={judge: sum(row.judge == judge for row in table.rows) for judge in table.judges},
-            by={name: by_dimension(table.rows, name) for name in DIMENSIONS},
+            by={name: groups_of(table.rows, name) for name in DIMENSIONS},
         )
         if has_systems:
             figures = replace(figures, systems=systems_of(table, only_common=only_common))

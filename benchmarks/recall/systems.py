@@ -6,7 +6,7 @@ count that all systems shown have answered.
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.recall.figures import Group, Judged, Table, by_system, order_of, overall
+from benchmarks.recall.figures import Group, Judged, Table, groups_of, order_of
 from benchmarks.scoring.intervals import bootstrap_mean
-from benchmarks.scoring.keypoints import KeyPointScores, best_and_second
+from benchmarks.scoring.keypoints import KeyPointScores, best_and_second, scores
 from benchmarks.scoring.ranking import RankAgreement, rank_agreement
 from benchmarks.scoring.stat import Stat
 from benchmarks.scoring.sums import shared_draws
@@ -92,9 +92,7 @@ def _pair(
 
 
 def _answered(pairs: Collection[tuple[Any, str]], at_least: int) -> list[Any]:
-    counts: dict[Any, int] = defaultdict(int)
-    for question, _system in pairs:
-        counts[question] += 1
+    counts = Counter(question for question, _system in pairs)
     return sorted(question for question, n in counts.items() if n >= at_least)
 
 
@@ -134,13 +132,13 @@ def systems_of(table: Table, *, only_common: bool) -> Systems:
     rows = [row for of_judge, _counted in by_judge.values() for row in of_judge.rows]
     shared, shared_counted = compared(table, only_common=only_common)
     with shared_draws():
-        whole = by_system(rows, "judge")
+        whole = groups_of(rows, "judge", by_system=True)
         return Systems(
             counted={name: counted for name, (_table, counted) in by_judge.items()},
             whole=whole,
             leads={name: lead for name in table.judges if (lead := _lead(name, whole, rows))},
-            parts={part: by_system(rows, part) for part in PARTS},
-            shared=by_system(shared.rows, "judge"),
+            parts={part: groups_of(rows, part, by_system=True) for part in PARTS},
+            shared=groups_of(shared.rows, "judge", by_system=True),
             shared_counted=shared_counted,
             ranking=judge_pairs(table, only_common=only_common),
         )
@@ -233,20 +231,21 @@ def _cells(rows: Sequence[Judged]) -> dict[str, Cell]:
     members: dict[str, list[Judged]] = defaultdict(list)
     for row in rows:
         members[row.documents].append(row)
-    scores = {name: overall(answers) for name, answers in members.items()}
-    best, second = best_and_second({name: score.kpr_macro for name, score in scores.items()})
+    found = {name: scores([row.answer for row in answers]) for name, answers in members.items()}
+    best, second = best_and_second({name: of_name.kpr_macro for name, of_name in found.items()})
     return {
         name: Cell(
-            scores=scores[name],
+            scores=found[name],
             difference=Stat.undefined(IS_FULL, method=METHOD)
             if name == FULL
             else difference(answers, members.get(FULL, [])),
             response_words=sum(row.response_words for row in answers) / len(answers),
-            shown_words=_mean_shown(answers),
+            shown_words=None if None in shown else sum(n or 0 for n in shown) / len(shown),
             rank=1 if name in best else 2 if name in second else 0,
             is_full=name == FULL,
         )
         for name, answers in members.items()
+        for shown in ([row.shown_words for row in answers],)
     }
 
 
@@ -266,11 +265,6 @@ def difference(
     )
 
 
-def _mean_shown(rows: Sequence[Judged]) -> float | None:
-    known = [row.shown_words for row in rows if row.shown_words is not None]
-    return sum(known) / len(known) if len(known) == len(rows) else None
-
-
 PERCENT = (0.0, 100.0)
 DODGE, MOST_DODGE = 0.06, 0.6
 """How far systems stand apart at one length, each and in all, so that their intervals do not cover each other."""
@@ -286,13 +280,7 @@ def systems_chart(groups: Sequence[Group], counted: Counted) -> Chart | None:
     known = ranked(groups)
     if not known:
         return None
-    words = Words(
-        name="systems",
-        title="Which system finds most key points?",
-        subtitle=_with_intervals(counted),
-        value="key point recall in %",
-        columns={"series": "System"},
-    )
+    words = _words(counted, name="systems", title="Which system finds most key points?")
     points = [Point.of(group.scores.kpr_macro, factor=100, series=group.system) for group in known]
     return Chart(words, points, Dots(domain=PERCENT))
 
@@ -327,13 +315,8 @@ def _domains(names: Sequence[str], groups: Sequence[Group], counted: Counted) ->
         for name in names
         for system in _systems(groups)
     ]
-    words = Words(
-        name="by-domain",
-        title="In which domains do systems cover more?",
-        subtitle=_with_intervals(counted),
-        value="key point recall in %",
-        columns={"series": "Domain", "group": "System"},
-    )
+    columns = {"series": "Domain", "group": "System"}
+    words = _words(counted, name="by-domain", title="In which domains do systems cover more?", columns=columns)
     return Chart(words, points, Dots(domain=PERCENT, is_dodged=True))
 
 
@@ -355,14 +338,6 @@ def _lengths(part: str, names: Sequence[str], groups: Sequence[Group], counted: 
         for at, system in enumerate(systems)
         for place, name in enumerate(names)
     ]
-    words = Words(
-        name=part,
-        title=title,
-        subtitle=_with_intervals(counted),
-        value="key point recall in %",
-        x=x,
-        columns={"series": "System"},
-    )
     layout = Lines(
         x_domain=(-0.5, len(names) - 0.5),
         domain=PERCENT,
@@ -370,11 +345,12 @@ def _lengths(part: str, names: Sequence[str], groups: Sequence[Group], counted: 
         x_names=tuple(names),
         has_bands=False,
     )
-    return Chart(words, points, layout)
+    return Chart(_words(counted, name=part, title=title, x=x), points, layout)
 
 
-def _with_intervals(counted: Counted) -> str:
-    return f"{caption_of(counted)}; 95 % intervals resample questions."
+def _words(counted: Counted, **words: Any) -> Words:
+    subtitle = f"{caption_of(counted)}; 95 % intervals resample questions."
+    return Words(subtitle=subtitle, value="key point recall in %", **{"columns": {"series": "System"}, **words})
 
 
 def length_chart(groups: Sequence[Group], counted: Counted) -> Chart | None:
@@ -385,13 +361,7 @@ def length_chart(groups: Sequence[Group], counted: Counted) -> Chart | None:
     ]
     if all(point.value is None for point in points):
         return None
-    words = Words(
-        name="lengths",
-        title="Do longer responses cover more?",
-        subtitle=_with_intervals(counted),
-        value="key point recall in %",
-        x="mean words of a response",
-        columns={"series": "System"},
-    )
+    title, x = "Do longer responses cover more?", "mean words of a response"
     right = max(float(point.x or 0) for point in points) * 1.1 + 1
+    words = _words(counted, name="lengths", title=title, x=x)
     return Chart(words, points, Lines(x_domain=(0.0, right), domain=PERCENT, has_bands=False))

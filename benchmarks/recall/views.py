@@ -126,11 +126,6 @@ def share_right(*, judge: str = "", dataset: str = "") -> Stat:
     return rate(hits, clusters=[response for _, response in newest.values()], method=method)
 
 
-def datasets() -> list[tuple[str, str]]:
-    rows = Question.objects.filter(archived_at=None).order_by("dataset").values_list("dataset", flat=True)
-    return [(name, name) for name in rows.distinct()]
-
-
 def _judges() -> list[tuple[str, Any]]:
     """The offline judge, then models that are not archived, each version by itself."""
     models = Judge.objects.filter(archived_at=None, kind=Judge.Kind.OPENAI)
@@ -201,7 +196,9 @@ class ResponseRunForm(RunOptionsForm):
         ],
         help_text="Recall needs nothing else. Precision needs extraction first and support after it.",
     )
-    dataset = forms.ChoiceField(label="Dataset", required=False, choices=lambda: [("", "all"), *datasets()])
+    dataset = forms.ChoiceField(
+        label="Dataset", required=False, choices=lambda: [("", "all"), *names("dataset", with_archive=False)]
+    )
     systems = forms.MultipleChoiceField(
         label="Systems", required=False, choices=_systems, help_text="None chosen: all."
     )
@@ -359,7 +356,15 @@ def recall_run(request: HtmxHttpRequest) -> HttpResponse:
     """Choose a judge, a task and a dataset, see what a run would ask, and start it."""
     form = ResponseRunForm(request.POST or (request.GET if "judge" in request.GET else None))
     if request.method == "POST" and form.is_valid():
-        return _start(request, form)
+        return start_run(
+            request,
+            judge=form.judge_of(now=timezone.now()),
+            task=form.cleaned_data["task"],
+            subjects=form.responses(),
+            options=form.options(),
+            scope=form.scope().as_json(),
+            back=f"{reverse('benchmarks:recall-run')}?{request.POST.urlencode()}",
+        )
     context: dict[str, Any] = {"form": form}
     if form.is_bound and form.is_valid():
         context |= _estimate(form)
@@ -382,18 +387,6 @@ def _estimate(form: ResponseRunForm) -> dict[str, Any]:
     if judge.kind == Judge.Kind.OPENAI:
         context |= estimated(judge, task, responses, repeats)
     return context
-
-
-def _start(request: HtmxHttpRequest, form: ResponseRunForm) -> HttpResponse:
-    return start_run(
-        request,
-        judge=form.judge_of(now=timezone.now()),
-        task=form.cleaned_data["task"],
-        subjects=form.responses(),
-        options=form.options(),
-        scope=form.scope().as_json(),
-        back=f"{reverse('benchmarks:recall-run')}?{request.POST.urlencode()}",
-    )
 
 
 @require_safe

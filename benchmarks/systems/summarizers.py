@@ -24,7 +24,7 @@ from benchmarks.judging.runs import RUN, VIEW, shown_runs, start_run
 from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.leaderboard.sampling import source_corpora
 from benchmarks.models import Haystack, Judge, JudgeRun, Question, RetrieverRanking, Subtopic, Summarizer, System
-from benchmarks.questions import sets as question_sets
+from benchmarks.questions.sets import names
 from benchmarks.summarizers.arrangements import (
     ALL,
     AT,
@@ -217,14 +217,6 @@ class SourcesForm(_RunForm):
         return str(self.cleaned_data["sources"])
 
 
-def _datasets() -> list[tuple[str, str]]:
-    return [
-        (question_set.name, question_set.name)
-        for question_set in question_sets.sets()
-        if not question_set.is_archived
-    ]
-
-
 def _conditions() -> list[tuple[str, Any]]:
     """Conditions of documents, with the systems whose snippets or summaries are there."""
     rows = System.objects.filter(retriever__in=MADE, drafts__question__isnull=False).distinct().order_by("key")
@@ -247,7 +239,9 @@ class RespondForm(_RunForm):
     FIRST = ("dataset", "documents", "budget")
     field_order = ("dataset", "documents", "tokens")
 
-    dataset = forms.ChoiceField(label="Question set", choices=lambda: [("", "choose one"), *_datasets()])
+    dataset = forms.ChoiceField(
+        label="Question set", choices=lambda: [("", "choose one"), *names("dataset", with_archive=False)]
+    )
     documents = forms.ChoiceField(label="Documents", choices=_conditions)
     tokens = forms.IntegerField(
         label="Cut each document after tokens", min_value=1, max_value=9_999_999, initial=PAPER_CUTS[-1],
@@ -286,12 +280,7 @@ class RespondForm(_RunForm):
         return str(self.cleaned_data["dataset"])
 
 
-_edit = partial(
-    edit_model,
-    save=versions.save_model,
-    template="benchmarks/summarizer_edit.html",
-    then="benchmarks:summarizer-detail",
-)
+_edit = partial(edit_model, template="benchmarks/summarizer_edit.html", then="benchmarks:summarizer-detail")
 
 
 @require_safe

@@ -145,7 +145,7 @@ def test_groups_are_scored_apart() -> None:
         figures.Judged(Answer(question, n, hits), number, "owl", "heron", category, "", 0, 0)
         for number, (question, (category, n, hits)) in enumerate(counts.items())
     ]
-    found = figures.by_dimension(rows, "category")
+    found = figures.groups_of(rows, "category")
     assert {group.name: group.scores.kpr_macro.value for group in found} == {"causal": 0.875, "factual": 0.0}
 
 
@@ -164,7 +164,7 @@ def test_groups_part_the_responses_and_no_figure_leaves_0_to_1(rows: list[tuple[
         for number, (system, category, n, k) in enumerate(rows)
     ]  # fmt: skip
     for dimension in figures.DIMENSIONS:
-        groups = figures.by_dimension(judged, dimension)
+        groups = figures.groups_of(judged, dimension)
         assert sum(group.scores.n_answers for group in groups) == len(rows)
         for group in groups:
             for stat in results.stats(group.scores).values():

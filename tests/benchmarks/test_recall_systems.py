@@ -12,7 +12,7 @@ from django.test import Client
 
 from annotation.models import LabelTask
 from benchmarks.models import Judge, Question, Response, System
-from benchmarks.recall.figures import ResponseFilter, by_system, table
+from benchmarks.recall.figures import ResponseFilter, groups_of, table
 from benchmarks.recall.results import FIGURES, figures_of
 from benchmarks.recall.sheet import Beside, sheet
 from benchmarks.recall.systems import compared, part_chart
@@ -186,7 +186,7 @@ def test_the_switch_is_in_the_address_and_named_in_every_caption(judge: Judge, a
 
 def test_domains_are_rows_of_dots_and_lengths_are_lines(judge: Judge, as_ada) -> None:
     common, counted = compared(table(ResponseFilter()), only_common=True)
-    domains = part_chart("domain", by_system(common.rows, "domain"), counted)
+    domains = part_chart("domain", groups_of(common.rows, "domain", by_system=True), counted)
     values = {(row["group"], row["series"]): row["value"] for row in domains.rows}
     assert values == {
         (system, domain): value
@@ -194,13 +194,13 @@ def test_domains_are_rows_of_dots_and_lengths_are_lines(judge: Judge, as_ada) ->
         for domain, value in zip(DOMAINS, of_system, strict=True)
     }
     assert "history · heron: 100.0" in domains.text
-    lengths = part_chart("response_length", by_system(common.rows, "response_length"), counted)
+    lengths = part_chart("response_length", groups_of(common.rows, "response_length", by_system=True), counted)
     assert {row["place"] for row in lengths.rows} == {"under 50", "100–249"}
     of_heron = [(row["value"], row["reason"]) for row in lengths.rows if row["series"] == "heron"]
     assert of_heron == [(None, "missing"), (83.33333333333334, "")]
-    short = by_system(common.rows, "document_length")
+    short = groups_of(common.rows, "document_length", by_system=True)
     assert part_chart("document_length", short, counted) is None, "all documents are short"
-    assert part_chart("category", by_system(common.rows, "category"), counted) is None
+    assert part_chart("category", groups_of(common.rows, "category", by_system=True), counted) is None
     for file_format, start in (("svg", b"<svg"), ("png", b"\x89PNG"), ("pdf", b"%PDF")):
         assert as_ada.get(f"{RECALL}files/response_length.{file_format}").content.startswith(start)
 

@@ -21,18 +21,18 @@ from typing import Any, ClassVar, Literal
 
 from django.db.models import Count, Q, QuerySet, Value
 from django.db.models.expressions import Combinable
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, field_validator
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from benchmarks.engine import texts
 from benchmarks.engine.task import Labels, Origin, PairTask, Sheet
 from benchmarks.judges.base import ItemRef, digest
-from benchmarks.judges.parsing import LabelAnswer, LabelReply, Problem, read_reply, strict_object
-from benchmarks.judges.passages import PassageQuestion, PassageRanking, passages_of
+from benchmarks.judges.parsing import LabelAnswer, Problem, read_reply, strict_object
+from benchmarks.judges.passages import EvidenceReply, PassageQuestion, PassageRanking, passages_of
 from benchmarks.judges.prompts import text_of
 from benchmarks.judges.questions import Headings, ModelConfig, Question
 from benchmarks.models import AutodsScore, Judge, JudgeCall, JudgeRun, JudgeRunItem, KeyPoint, KeyPointVerdict
 from benchmarks.scoring.retention import Score, score
-from benchmarks.states import Grounded, Keyness
+from benchmarks.states import Keyness
 
 Judgment = KeyPointVerdict.Judgment
 N_LISTED = 20
@@ -73,21 +73,14 @@ class KeyPointQuestion(Question):
 # Verification
 
 
-class GroundedReply(LabelReply):
-    """Whether the passages say a point; exactly a yes names those that do."""
+class GroundedReply(EvidenceReply):
+    """Whether the passages say a point."""
 
     name = "grounded"
-    item = "point"
     passage = "passage"
     labels = ("yes", "no")
 
     label: Literal["yes", "no"] = Field(alias="answer")
-    numbers: list[StrictInt] = Field(alias="evidence", max_length=1000)
-
-    @classmethod
-    def contradiction(cls, label: str, numbers: Sequence[int]) -> str:
-        """Refuse a yes that names no evidence."""
-        return "“yes” must name what says it in “evidence”." if label == Grounded.YES and not numbers else ""
 
 
 class KeynessReply(BaseModel):
@@ -262,8 +255,8 @@ class AutodsTask(KeyPointTask):
     def results_of(self, run: JudgeRun) -> tuple[int, int]:
         """Key points that were asked about, and those of them that have no score."""
         counts = scored([run])
-        without = counts.n_bounded + counts.n_unanswered
-        return counts.n_scored + without, without
+        without = counts["n_bounded"] + counts["n_unanswered"]
+        return counts["n_scored"] + without, without
 
     def store(self, question: Question, answers: Mapping[str, Score | Problem], origin: Origin) -> None:
         """Keep what the reply says; the first score of a key point that has none becomes its own."""
@@ -286,19 +279,8 @@ def newest_scores(points: QuerySet[Any, Any]) -> dict[int, dict[int, float | Non
     return by_judge
 
 
-@dataclass(frozen=True, slots=True)
-class Scored:
-    """Key points that were scored, bounded on one side only, without either answer, without a reply."""
-
-    n_scored: int
-    n_bounded: int
-    n_unanswered: int
-    n_failed: int
-    n_asked: int
-
-
-def scored(runs: Sequence[JudgeRun]) -> Scored:
-    """Count the key points of some runs."""
+def scored(runs: Sequence[JudgeRun]) -> dict[str, int]:
+    """Count the key points of runs: scored, bounded on one side only, without either answer, without a reply."""
     has_score, has_bound = Q(value__isnull=False), Q(low__isnull=False)
     counts = AutodsScore.objects.filter(run__in=runs).aggregate(
         n_scored=Count("pk", filter=has_score),
@@ -306,4 +288,4 @@ def scored(runs: Sequence[JudgeRun]) -> Scored:
         n_unanswered=Count("pk", filter=~has_score & ~has_bound),
     )
     failed = JudgeRunItem.objects.filter(run__in=runs, state=JudgeRunItem.State.FAILED)
-    return Scored(**counts, n_failed=failed.count(), n_asked=JudgeCall.objects.filter(run__in=runs).count())
+    return {**counts, "n_failed": failed.count(), "n_asked": JudgeCall.objects.filter(run__in=runs).count()}

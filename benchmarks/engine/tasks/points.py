@@ -15,15 +15,22 @@ from typing import Any
 from django.db.models import Case, Exists, OuterRef, Value, When
 from django.db.models.expressions import Combinable
 from django.utils.translation import ngettext_lazy
-from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr
+from pydantic import BaseModel, ConfigDict, Field, StrictStr
 
 from benchmarks.engine import texts
 from benchmarks.engine.task import Labels, Origin, PairTask, Sheet, Store, n_of, parts
 from benchmarks.engine.texts import Text
 from benchmarks.judges.base import EntailmentItem, EntailmentVerdict, ItemRef, digest
 from benchmarks.judges.lexical_terms import sentences
-from benchmarks.judges.parsing import LabelAnswer, LabelReply, Problem, read_reply, strict_object
-from benchmarks.judges.passages import PassageQuestion, PassageRanking, Passages, passages_of, split_points
+from benchmarks.judges.parsing import LabelAnswer, Problem, read_reply, strict_object
+from benchmarks.judges.passages import (
+    EvidenceReply,
+    PassageQuestion,
+    PassageRanking,
+    Passages,
+    passages_of,
+    split_points,
+)
 from benchmarks.judges.questions import TOKENS_OF_A_VERDICT, TOKENS_PER_WORD, Headings, ModelConfig, Question
 from benchmarks.judges.registry import offline_judge
 from benchmarks.models import (
@@ -43,21 +50,14 @@ SOURCES = {Premise.RESPONSE: "sentence", Premise.DOCUMENTS: "document", Premise.
 """Numbers in the evidence count these."""
 
 
-class EntailmentReply(LabelReply):
-    """Whether a point is said; a yes names what says it."""
+class EntailmentReply(EvidenceReply):
+    """Whether a point is said."""
 
     name = "entailment"
-    item = "point"
     passage = "number"
     labels = ("yes", "no", "neutral")
 
     label: Entailment = Field(alias="answer")
-    numbers: list[StrictInt] = Field(alias="evidence", max_length=1000)
-
-    @classmethod
-    def contradiction(cls, label: str, numbers: Sequence[int]) -> str:
-        """Refuse a yes that names no evidence."""
-        return "“yes” must name what says it in “evidence”." if label == Entailment.YES and not numbers else ""
 
 
 @dataclass(frozen=True, kw_only=True)

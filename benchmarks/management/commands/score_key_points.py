@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
 from typing import Any
 
 from django.core.management import BaseCommand, CommandError, CommandParser
@@ -64,21 +62,15 @@ class Command(BaseCommand):
         finished = judging.finish_runs(
             judge=judge, task=JudgeRun.Task.AUTODS, clock=timezone.now, say=self.stderr.write
         )
-        scored = key_points.scored(finished)
         cost = costs.cost_of(JudgeCall.objects.filter(run__in=finished))
-        self._print(scored, cost, as_json=options["json"])
+        paid = f"not known: {cost.reason}" if cost.dollars is None else f"${cost.dollars:.4f}"
+        report = key_points.scored(finished)
+        text = (
+            "{n_scored} scored, {n_bounded} with one answer listed only, {n_unanswered} with neither, "
+            "{n_failed} without a reply; {n_asked} asked now; cost {paid}"
+        )
+        self.stdout.write(named.printed({**report, **cost.as_json}, text.format(**report, paid=paid), options))
         for run in finished:
             run.refresh_from_db()
             if run.state == JudgeRun.State.PAUSED:
                 raise CommandError(f"It is paused; what was scored stays. {run.message}")
-
-    def _print(self, scored: key_points.Scored, cost: costs.Cost, *, as_json: bool) -> None:
-        if as_json:
-            self.stdout.write(json.dumps({**asdict(scored), **cost.as_json}))
-            return
-        paid = f"not known: {cost.reason}" if cost.dollars is None else f"${cost.dollars:.4f}"
-        self.stdout.write(
-            f"{scored.n_scored} scored, {scored.n_bounded} with one answer listed only, "
-            f"{scored.n_unanswered} with neither, {scored.n_failed} without a reply; "
-            f"{scored.n_asked} asked now; cost {paid}"
-        )

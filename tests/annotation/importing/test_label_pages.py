@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable
 
 import pytest
-from benchmarks.tasks import run_import
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 from django.urls import reverse
@@ -13,6 +12,7 @@ from annotation.models import CoverageLabel, ExternalLabel, Study
 from benchmarks.io import jobs
 from benchmarks.io.schemas import eval_benchmark
 from benchmarks.models import AuditEvent, Haystack, ImportJob
+from benchmarks.tasks import run_import
 from tests.conftest import make_user
 
 pytestmark = pytest.mark.django_db

@@ -164,13 +164,13 @@ def test_the_estimate_counts_calls_tokens_and_what_is_cached(server: FakeServer,
 def test_a_changed_text_or_prompt_makes_verdicts_stale(server: FakeServer, response: Response) -> None:
     judge = make_judge(server)
     work(request(judge, Task.RECALL))
-    assert overview.stale_count(judge=judge, task=Task.RECALL) == 0
+    assert overview.stale_answers(judge=judge)[0]["recall"] == 0
     point = response.question.key_points.get(number=2)
     point.text = "Another claim."
     point.save()
-    assert overview.stale_count(judge=judge, task=Task.RECALL) == 1
+    assert overview.stale_answers(judge=judge)[0]["recall"] == 1
     Response.objects.filter(pk=response.pk).update(text="Rewritten as a whole.")
-    assert overview.stale_count(judge=judge, task=Task.RECALL) == 2
+    assert overview.stale_answers(judge=judge)[0]["recall"] == 2
 
 
 # Pure

@@ -139,7 +139,7 @@ def test_texts_are_asked_for_stored_paid_and_never_asked_for_twice(
     assert costs.cost_of(run.calls.all()).dollars == 3 * Decimal("0.00024")
     assert judging.missing(judge=judge, task="shorten", subjects=summaries) == []
     state = overview.task_state(judge=judge, task="shorten", subjects=summaries[:1])
-    assert (state.n_asked, state.n_there, state.n_missing) == (1, 1, 0)
+    assert (state["n_asked"], state["n_there"], state["n_missing"]) == (1, 1, 0)
 
 
 def test_an_answer_that_cannot_be_used_is_asked_for_once_more(
