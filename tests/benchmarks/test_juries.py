@@ -154,9 +154,7 @@ def test_what_makes_no_jury_is_refused_in_a_sentence(summary: Summary) -> None:
     assert Judge.objects.filter(kind="jury").count() == 1
 
 
-def test_a_jury_judges_no_responses_and_nothing_once_a_member_is_gone(
-    summary: Summary, admin_client: Client
-) -> None:
+def test_a_jury_judges_no_responses_and_nothing_once_a_member_is_gone(summary: Summary, as_ada) -> None:
     wren, owl = judge("wren"), judge("owl")
     jury = versions.save_jury(name="bench", members=[wren, owl], now=NOW)
     for task in ("recall", "support", "extraction"):
@@ -167,7 +165,7 @@ def test_a_jury_judges_no_responses_and_nothing_once_a_member_is_gone(
         judging.request_run(judge=jury, subjects=[summary], reason="test", now=NOW)
     with pytest.raises(CommandError, match="1 of the 2 members"):
         call_command("run_judge", "bench", stdout=StringIO(), stderr=StringIO())
-    page = admin_client.get(reverse("benchmarks:judge-detail", args=[jury.uid]))
+    page = as_ada.get(url("judge-detail", jury.uid))
     assert list(page.context["jury"]["members"]) == [wren]
 
 
