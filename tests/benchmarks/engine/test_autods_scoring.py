@@ -3,7 +3,7 @@
 import io
 import json
 import math
-from datetime import date, timedelta
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 
@@ -11,11 +11,12 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from benchmarks.engine import judging, ledger, runs, versions
+from benchmarks.engine import ledger, runs
 from benchmarks.engine.runs import Lease
 from benchmarks.engine.tasks.key_points import newest_scores
 from benchmarks.judges.questions import ModelConfig
-from benchmarks.models import AutodsScore, Judge, JudgeCall, JudgeRun, KeyPoint, LostReply, ModelPrice, Summary
+from benchmarks.models import AutodsScore, Judge, JudgeCall, JudgeRun, KeyPoint, LostReply
+from tests.benchmarks.engine.asking import make_judge, price, request, work
 from tests.fake_openai import MODEL, Answer, FakeServer
 from tests.makers import make_haystack, make_summary
 from tests.makers_verification import make_questions
@@ -27,12 +28,6 @@ def listed(**tokens: float) -> Answer:
     """A reply that lists tokens with their probabilities."""
     tops = [{"token": token, "logprob": math.log(share)} for token, share in tokens.items()]
     return Answer(content="yes", logprobs={"content": [{"token": "yes", "logprob": 0.0, "top_logprobs": tops}]})
-
-
-@pytest.fixture
-def judge(server: FakeServer) -> Judge:
-    values = {"base_url": server.address, "model": MODEL}
-    return versions.ensure_judge(name="sparrow", kind="openai", config=values, now=timezone.now())
 
 
 def run(**options) -> dict[str, Any]:
@@ -78,8 +73,7 @@ def test_scores_are_kept_for_each_judge_and_the_first_stays_with_the_key_point(
     server.behaviour = lambda number, body: listed(yes=0.5, no=0.5)
     assert run()["n_scored"] == 2, "an imported score is not this judge's"
     assert list(KeyPoint.objects.order_by("number").values_list("autods", flat=True)) == [0.9, 0.5]
-    values = {**judge.config, "model": "sparrow-2"}
-    other = versions.ensure_judge(name="tern", kind="openai", config=values, now=timezone.now())
+    other = make_judge(server, "tern", model="sparrow-2")
     server.behaviour = lambda number, body: listed(yes=0.2, no=0.6)
     call_command("score_key_points", "tern", stdout=io.StringIO())
     assert list(other.autods_scores.values_list("value", flat=True)) == [pytest.approx(0.25)] * 2
@@ -133,11 +127,9 @@ def test_scoring_key_points_does_not_change_how_a_judge_is_asked(server: FakeSer
     make_summary(subtopic=subtopic, text="- Nothing happened.")
 
     def let_judge(name: str) -> list[dict[str, Any]]:
-        twin = versions.ensure_judge(name=name, kind="openai", config=judge.config, now=timezone.now())
-        asked = judging.request_run(judge=twin, subjects=Summary.objects.all(), reason="test", now=timezone.now())
-        assert asked is not None
+        twin = make_judge(server, name)
         before = server.n_asked
-        judging.run_pending(run=asked, clock=timezone.now)
+        work(request(twin))
         return server.bodies[before:]
 
     first = let_judge("first")
@@ -155,8 +147,7 @@ def test_a_judges_seed_prompt_and_shape_do_not_change_how_a_key_point_is_asked(
 ) -> None:
     make_questions(1, n_points=1)
     server.behaviour = yes_and_no
-    config = {**judge.config, "seed": 7, "temperature": 1.0, "max_tokens": 900, "prompt": "Say none."}
-    versions.ensure_judge(name="sparrow", kind="openai", config=config, now=timezone.now())
+    make_judge(server, seed=7, temperature=1.0, max_tokens=900, prompt="Say none.")
     run()
     sent = {name: value for name, value in server.bodies[0].items() if name != "messages"}
     assert sent == {
@@ -183,9 +174,7 @@ def test_a_request_that_another_worker_is_sending_is_left_to_it_until_its_lease_
 
 
 def test_scoring_stops_before_its_budget_is_spent_and_says_what_it_cost(server: FakeServer, judge: Judge) -> None:
-    ModelPrice.objects.create(
-        model=MODEL, valid_from=date(2020, 1, 1), input_per_million=2, cached_per_million=1, output_per_million=8
-    )
+    price(output_per_million=8)
     make_questions(2, n_points=5)
     server.behaviour = yes_and_no
     out = io.StringIO()
@@ -208,8 +197,7 @@ def test_a_pasted_prompt_is_what_is_asked_and_makes_another_version(server: Fake
     server.behaviour = lambda number, body: listed(yes=0.8, no=0.2)
     usual = ModelConfig.from_mapping(judge.config)
     assert "autods_prompt" not in usual.as_mapping()  # judges of before keep their version
-    values = {**usual.as_mapping(), "autods_prompt": "Is this point key? YES or NO."}
-    versions.ensure_judge(name="sparrow", kind="openai", config=values, now=timezone.now())
+    make_judge(server, autods_prompt="Is this point key? YES or NO.")
     run()
     assert [body["messages"][0]["content"] for body in server.bodies] == ["Is this point key? YES or NO."]
     assert AutodsScore.objects.get().judge.version == 2

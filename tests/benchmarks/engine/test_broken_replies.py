@@ -11,7 +11,7 @@ from django.utils import timezone
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from benchmarks.engine import judging, runs, sending, versions
+from benchmarks.engine import judging, runs, sending
 from benchmarks.engine.tasks.coverage import CoverageQuestion, CoverageReply
 from benchmarks.engine.tasks.key_points import AutodsQuestion
 from benchmarks.engine.tasks.points import (
@@ -24,7 +24,8 @@ from benchmarks.judges import parsing
 from benchmarks.judges.parsing import MOST_BYTES, MOST_CHARACTERS, NOTE, LabelAnswer, Problem, read_labels
 from benchmarks.judges.replies import Reply, read_body
 from benchmarks.models import Extraction, Judge, JudgeCall, JudgeRun, KeyPoint, ResponsePoint, Summary
-from tests.fake_openai import MODEL, Answer, FakeServer
+from tests.benchmarks.engine.asking import make_judge, request
+from tests.fake_openai import Answer, FakeServer
 from tests.makers import make_haystack, make_summary
 from tests.makers_recall import make_response
 
@@ -45,17 +46,11 @@ BREAKING = {
 }
 
 
-def make_judge(server: FakeServer) -> Judge:
-    config = {"base_url": server.address, "model": MODEL}
-    return versions.ensure_judge(name="sparrow", kind="openai", config=config, now=timezone.now())
-
-
 def run_on_summaries(server: FakeServer) -> tuple[Judge, JudgeRun]:
     """One summary, three insights."""
     make_summary(subtopic=make_haystack().subtopics.get(number=1), text="- Nothing happened.")
     judge = make_judge(server)
-    run = judging.request_run(judge=judge, subjects=Summary.objects.all(), reason="test", now=timezone.now())
-    return judge, run
+    return judge, request(judge)
 
 
 # The way of a reply through a run
@@ -164,7 +159,7 @@ def test_no_transaction_is_open_while_a_reply_is_read(
     for kind in (CoverageQuestion, EntailmentQuestion, ExtractionQuestion, AutodsQuestion):
         monkeypatch.setattr(kind, "read", watched(kind.read))
     judge = make_judge(server)
-    twin = versions.ensure_judge(name="twin", kind="openai", config=judge.config, now=timezone.now())
+    twin = make_judge(server, "twin")
     make_summary(subtopic=make_haystack().subtopics.get(number=1), text="- Nothing happened.")
     response = make_response("alpha", system="heron", n_points=1, text="Alpha holds.")
     for again in (judge, twin):

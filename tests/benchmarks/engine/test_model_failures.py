@@ -7,9 +7,10 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from benchmarks.engine import costs, judging, runs, sending, versions
+from benchmarks.engine import costs, judging, runs, sending
 from benchmarks.models import (
     Endpoint,
+    Judge,
     JudgeCall,
     JudgeRun,
     LostReply,
@@ -22,6 +23,7 @@ from tests.benchmarks.engine.asking import (
     coverages,
     make_judge,
     price,
+    remarks,
     request,
     states,
     work,
@@ -32,11 +34,17 @@ from tests.makers import make_summary
 pytestmark = pytest.mark.django_db
 
 
+@pytest.fixture
+def judge(server: FakeServer, subtopic: Subtopic) -> Judge:
+    """One that has a summary with three insights to judge."""
+    make_summary(subtopic=subtopic, text=SAID)
+    return make_judge(server)
+
+
 def test_when_it_says_429_everybody_waits_as_told_and_fewer_ask_at_a_time(
     server: FakeServer, subtopic: Subtopic
 ) -> None:
-    for n in range(4):
-        make_summary(subtopic=subtopic, text=f"- Remark {n}.", system=f"s{n}")
+    remarks(subtopic, 4)
     server.delay_s = 0.02
     server.behaviour = lambda n, body: failing(429, "slow down", retry_after="0.3") if n <= 8 else None
     judge = make_judge(server)
@@ -50,33 +58,28 @@ def test_when_it_says_429_everybody_waits_as_told_and_fewer_ask_at_a_time(
 
 
 def test_a_server_that_stays_busy_pauses_the_run(
-    server: FakeServer, subtopic: Subtopic, monkeypatch: pytest.MonkeyPatch
+    server: FakeServer, judge: Judge, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sending, "MAX_BUSY", 2)
-    make_summary(subtopic=subtopic, text=SAID)
     server.behaviour = lambda n, body: failing(429, "never", retry_after="0.01")
-    run = request(make_judge(server))
+    run = request(judge)
     work(run)
     assert run.state == JudgeRun.State.PAUSED
     assert "stays busy" in JudgeRun.objects.get().message
     assert Endpoint.objects.get().limit_now == 1
 
 
-def test_a_500_is_asked_again_a_few_times(server: FakeServer, subtopic: Subtopic) -> None:
-    make_summary(subtopic=subtopic, text=SAID)
+def test_a_500_is_asked_again_a_few_times(server: FakeServer, judge: Judge) -> None:
     server.behaviour = lambda n, body: failing(500, "oops") if n % 2 else None
-    judge = make_judge(server)
     assert work(request(judge, concurrency=1)).n_done == 1
     assert (server.n_asked, judge.verdicts.count(), states()) == (6, 3, {"answered": 3})
 
 
 def test_a_server_that_only_fails_is_asked_a_bounded_number_of_times_and_counted(
-    server: FakeServer, subtopic: Subtopic
+    server: FakeServer, judge: Judge
 ) -> None:
-    make_summary(subtopic=subtopic, text=SAID)
     bad = "pier opens"
     server.behaviour = lambda n, body: failing(503, "no") if bad in body["messages"][1]["content"] else None
-    judge = make_judge(server)
     run = request(judge)
     for _ in range(runs.MAX_ATTEMPTS):
         with pytest.raises(sending.CallFailed, match="503"):
@@ -87,10 +90,9 @@ def test_a_server_that_only_fails_is_asked_a_bounded_number_of_times_and_counted
 
 
 @pytest.mark.parametrize("status", [401, 403])
-def test_a_refused_key_pauses_the_run_and_says_so(server: FakeServer, subtopic: Subtopic, status: int) -> None:
-    make_summary(subtopic=subtopic, text=SAID)
+def test_a_refused_key_pauses_the_run_and_says_so(server: FakeServer, judge: Judge, status: int) -> None:
     server.behaviour = lambda n, body: failing(status, "Your key is wrong.")
-    run = request(make_judge(server), concurrency=1)
+    run = request(judge, concurrency=1)
     work(run)
     assert (server.n_asked, run.state) == (1, JudgeRun.State.PAUSED)
     assert JudgeRun.objects.get().message == f"{status}: Your key is wrong."
@@ -101,19 +103,16 @@ def test_a_refused_key_pauses_the_run_and_says_so(server: FakeServer, subtopic: 
     assert work(run).n_done == 1
 
 
-def test_a_used_up_quota_pauses_though_it_is_called_429(server: FakeServer, subtopic: Subtopic) -> None:
-    make_summary(subtopic=subtopic, text=SAID)
+def test_a_used_up_quota_pauses_though_it_is_called_429(server: FakeServer, judge: Judge) -> None:
     server.behaviour = lambda n, body: failing(429, "You are broke.", code="insufficient_quota")
-    run = request(make_judge(server), concurrency=1)
+    run = request(judge, concurrency=1)
     work(run)
     assert (server.n_asked, run.state) == (1, JudgeRun.State.PAUSED)
 
 
-def test_json_that_is_cut_off_is_asked_again_with_more_room(server: FakeServer, subtopic: Subtopic) -> None:
-    make_summary(subtopic=subtopic, text=SAID)
+def test_json_that_is_cut_off_is_asked_again_with_more_room(server: FakeServer, judge: Judge) -> None:
     cut = Answer('{"coverage": "fu', finish_reason="length")
     server.behaviour = lambda n, body: cut if len(body["messages"]) == 2 else None
-    judge = make_judge(server)
     work(request(judge))
     assert (server.n_asked, coverages(judge)) == (6, {"full": 1, "none": 2})
     assert Counter(body["max_completion_tokens"] for body in server.bodies) == {400: 3, 800: 3}
@@ -121,16 +120,14 @@ def test_json_that_is_cut_off_is_asked_again_with_more_room(server: FakeServer, 
 
 
 def test_an_answer_that_stays_unusable_is_invalid_and_is_never_paid_again(
-    server: FakeServer, subtopic: Subtopic
+    server: FakeServer, judge: Judge
 ) -> None:
-    make_summary(subtopic=subtopic, text=SAID)
     server.behaviour = lambda n, body: Answer('{"coverage": "full", "bullet_ids": [7]}')
-    judge = make_judge(server)
     work(request(judge))
     assert (server.n_asked, judge.verdicts.filter(is_valid=False).count()) == (6, 3)
     assert judge.verdicts.valid().count() == 0
     assert "There is no bullet 7." in server.bodies[-1]["messages"][-1]["content"]
-    twin = versions.ensure_judge(name="twin", kind="openai", config=judge.config, now=timezone.now())
+    twin = make_judge(server, "twin")
     work(request(twin))
     assert (server.n_asked, twin.verdicts.filter(is_valid=False).count()) == (6, 3)
 
@@ -140,26 +137,22 @@ def test_an_answer_that_stays_unusable_is_invalid_and_is_never_paid_again(
     [Answer("", refusal="I would rather not."), Answer("", finish_reason="content_filter")],
     ids=["refusal", "filter"],
 )
-def test_a_refusal_is_invalid_at_once(server: FakeServer, subtopic: Subtopic, answer: Answer) -> None:
-    make_summary(subtopic=subtopic, text=SAID)
+def test_a_refusal_is_invalid_at_once(server: FakeServer, judge: Judge, answer: Answer) -> None:
     server.behaviour = lambda n, body: answer
-    judge = make_judge(server)
     work(request(judge))
     assert (server.n_asked, judge.verdicts.filter(is_valid=False).count()) == (3, 3)
     assert judge.verdicts.first().raw == {"problem": "The model refused to answer."}
 
 
 def test_a_server_without_schemas_is_asked_in_the_shape_that_it_knows_for_the_rest_of_the_run(
-    server: FakeServer, subtopic: Subtopic
+    server: FakeServer, subtopic: Subtopic, judge: Judge
 ) -> None:
     def old(n: int, body: dict[str, Any]) -> Answer | None:
         if "response_format" in body:
             return failing(400, f"response_format {body['response_format']['type']} is not supported")
         return Answer(f"Sure! Here it is:\n```json\n{judged(body)}\n```\nAnything else?")
 
-    make_summary(subtopic=subtopic, text=SAID)
     server.behaviour = old
-    judge = make_judge(server)
     work(request(judge, concurrency=1))
     assert (server.n_asked, coverages(judge)) == (5, {"full": 1, "none": 2})
     assert {verdict.call.response_format for verdict in judge.verdicts.select_related("call")} == {"text"}
@@ -168,13 +161,9 @@ def test_a_server_without_schemas_is_asked_in_the_shape_that_it_knows_for_the_re
     assert server.n_asked == 5 + 5, "a later run begins with the strictest again"
 
 
-def test_a_generation_that_fails_changes_nothing_for_later_requests(
-    server: FakeServer, subtopic: Subtopic
-) -> None:
+def test_a_generation_that_fails_changes_nothing_for_later_requests(server: FakeServer, judge: Judge) -> None:
     failed = {"code": "json_validate_failed", "message": "Failed to generate JSON.", "failed_generation": "Hm {"}
-    make_summary(subtopic=subtopic, text=SAID)
     server.behaviour = lambda n, body: Answer(status=400, error=failed) if n == 1 else None
-    judge = make_judge(server)
     run = request(judge, concurrency=1)
     work(run)
     assert (server.n_asked, coverages(judge)) == (4, {"full": 1, "none": 2})
@@ -184,26 +173,22 @@ def test_a_generation_that_fails_changes_nothing_for_later_requests(
     assert costs.cost_of(run.calls.all()).dollars == 3 * PER_CALL
 
 
-def test_two_answers_that_differ_are_asked_for_again_as_one(server: FakeServer, subtopic: Subtopic) -> None:
-    make_summary(subtopic=subtopic, text=SAID)
+def test_two_answers_that_differ_are_asked_for_again_as_one(server: FakeServer, judge: Judge) -> None:
     two = 'First {"coverage": "full", "bullet_ids": [2]}, or ```json\n{"coverage": "none", "bullet_ids": []}\n```'
     server.behaviour = lambda n, body: Answer(two) if n == 1 else None
-    judge = make_judge(server)
     work(request(judge, concurrency=1))
     assert (server.n_asked, coverages(judge)) == (4, {"full": 1, "none": 2})
     assert "several answers that differ" in server.bodies[1]["messages"][-1]["content"]
 
 
 def test_a_text_that_is_too_long_for_the_model_is_one_failure_and_no_reason_to_pause(
-    server: FakeServer, subtopic: Subtopic
+    server: FakeServer, judge: Judge
 ) -> None:
-    make_summary(subtopic=subtopic, text=SAID)
     too_long = (
         "'max_tokens' or 'max_completion_tokens' is too large: 400. This model's maximum context length is 512 "
         "tokens and your request has 300 input tokens (400 > 512 - 300)."
     )
     server.behaviour = lambda n, body: failing(400, too_long) if "pier opens" in str(body["messages"]) else None
-    judge = make_judge(server)
     run = request(judge)
     with pytest.raises(sending.CallFailed, match="context length"):
         work(run)
@@ -211,12 +196,10 @@ def test_a_text_that_is_too_long_for_the_model_is_one_failure_and_no_reason_to_p
 
 
 def test_an_outage_inside_an_answer_is_asked_about_again_once_the_server_is_back(
-    server: FakeServer, subtopic: Subtopic
+    server: FakeServer, judge: Judge
 ) -> None:
-    make_summary(subtopic=subtopic, text=SAID)
     choices = [{"finish_reason": "error", "error": {"code": 502, "message": "Down"}, "message": {"content": ""}}]
     server.behaviour = lambda n, body: Answer(raw=json.dumps({"choices": choices}).encode())
-    judge = make_judge(server)
     run = request(judge)
     with pytest.raises(sending.CallFailed, match="502: Down"):
         work(run)
@@ -227,8 +210,7 @@ def test_an_outage_inside_an_answer_is_asked_about_again_once_the_server_is_back
 
 
 def test_a_page_in_place_of_every_answer_pauses_the_run_soon(server: FakeServer, subtopic: Subtopic) -> None:
-    for n in range(10):
-        make_summary(subtopic=subtopic, text=f"- Remark {n}.", system=f"s{n}")
+    remarks(subtopic, 10)
     server.behaviour = lambda n, body: Answer(raw=b"<html>Please log in.</html>")
     run = request(make_judge(server), concurrency=2)
     work(run)
@@ -247,10 +229,8 @@ def test_a_server_is_asked_with_the_name_of_the_limit_and_without_a_temperature_
     assert not any({"temperature", "max_completion_tokens"} & body.keys() for body in server.bodies)
 
 
-def test_a_connection_that_breaks_in_the_middle_is_asked_again(server: FakeServer, subtopic: Subtopic) -> None:
-    make_summary(subtopic=subtopic, text=SAID)
+def test_a_connection_that_breaks_in_the_middle_is_asked_again(server: FakeServer, judge: Judge) -> None:
     server.behaviour = lambda n, body: Answer(judged(body), cut=True) if n == 1 else None
-    judge = make_judge(server)
     work(request(judge))
     assert (server.n_asked, judge.verdicts.count()) == (4, 3)
 
@@ -264,11 +244,7 @@ def test_a_server_that_is_slower_than_the_limit_is_not_waited_for(server: FakeSe
     assert Verdict.objects.count() == 0
 
 
-def test_an_address_that_is_not_on_the_list_is_never_asked(
-    server: FakeServer, subtopic: Subtopic, settings
-) -> None:
-    make_summary(subtopic=subtopic, text=SAID)
-    judge = make_judge(server)
+def test_an_address_that_is_not_on_the_list_is_never_asked(server: FakeServer, judge: Judge, settings) -> None:
     run = request(judge)
     settings.OPENAI_BASE_URLS = ["https://elsewhere.example/v1"]
     work(run)

@@ -10,9 +10,10 @@ from typing import Any
 import pytest
 from django.utils import timezone
 
-from benchmarks.engine import costs, judging, ledger, runs, versions
+from benchmarks.engine import costs, judging, ledger, runs
 from benchmarks.engine.tasks import TASKS
 from benchmarks.models import (
+    Judge,
     JudgeRun,
     JudgeRunItem,
     Subtopic,
@@ -24,6 +25,7 @@ from tests.benchmarks.engine.asking import (
     coverages,
     make_judge,
     price,
+    remarks,
     request,
     work,
 )
@@ -31,6 +33,13 @@ from tests.fake_openai import Answer, FakeServer, judged
 from tests.makers import make_summary
 
 pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture
+def judge(server: FakeServer, subtopic: Subtopic) -> Judge:
+    """One that has a summary with three insights to judge."""
+    make_summary(subtopic=subtopic, text=SAID)
+    return make_judge(server)
 
 
 # A server that behaves
@@ -65,9 +74,8 @@ def test_every_insight_is_asked_once_and_the_answer_is_kept_with_all_that_is_kno
     assert "sk-secret" not in json.dumps([judge.config, call.reply, call.error])
 
 
-def test_bullets_come_before_the_insight_and_the_shape_is_strict(server: FakeServer, subtopic: Subtopic) -> None:
-    make_summary(subtopic=subtopic, text=SAID)
-    work(request(make_judge(server)))
+def test_bullets_come_before_the_insight_and_the_shape_is_strict(server: FakeServer, judge: Judge) -> None:
+    work(request(judge))
     asked = [body["messages"][1]["content"] for body in server.bodies]
     assert len({text.partition("Insight:")[0] for text in asked}) == 1
     assert asked[0].startswith("Bullets:\n[1] In part 1, the ferry leaves at six in the morning.\n[2]")
@@ -76,15 +84,13 @@ def test_bullets_come_before_the_insight_and_the_shape_is_strict(server: FakeSer
 
 
 def test_a_second_run_costs_nothing_and_neither_does_a_judge_that_asks_the_same(
-    server: FakeServer, subtopic: Subtopic
+    server: FakeServer, subtopic: Subtopic, judge: Judge
 ) -> None:
-    make_summary(subtopic=subtopic, text=SAID)
     make_summary(subtopic=subtopic, text=SAID, system="copycat")
-    judge = make_judge(server)
     work(request(judge))
     assert (server.n_asked, judge.verdicts.count()) == (3, 6)
     assert judging.missing(judge=judge, task="coverage", subjects=Summary.objects.all()) == []
-    twin = versions.ensure_judge(name="twin", kind="openai", config=judge.config, now=timezone.now())
+    twin = make_judge(server, "twin")
     assert work(request(twin)).n_done == 2
     assert (server.n_asked, coverages(twin)) == (3, coverages(judge))
 
@@ -121,8 +127,7 @@ def test_all_insights_in_one_call_are_each_usable_or_not(server: FakeServer, sub
 def test_many_requests_run_side_by_side_and_never_more_than_asked_for(
     server: FakeServer, subtopic: Subtopic
 ) -> None:
-    for n in range(8):
-        make_summary(subtopic=subtopic, text=f"- Remark {n}.", system=f"s{n}")
+    remarks(subtopic, 8)
     server.delay_s = 0.05
     work(request(make_judge(server), concurrency=6))
     assert (server.n_asked, server.most_at_a_time) == (24, 6)
@@ -172,8 +177,7 @@ def test_an_item_that_breaks_the_claim_it_came_with_is_found_alone(
 
 def test_all_workers_together_keep_the_limit_of_a_server(server: FakeServer, subtopic: Subtopic, settings) -> None:
     settings.OPENAI_MAX_IN_FLIGHT = 3
-    for n in range(4):
-        make_summary(subtopic=subtopic, text=f"- Remark {n}.", system=f"s{n}")
+    remarks(subtopic, 4)
     server.delay_s = 0.2
     work(request(make_judge(server), concurrency=20))
     assert (server.n_asked, server.most_at_a_time) == (12, 3)
@@ -182,11 +186,8 @@ def test_all_workers_together_keep_the_limit_of_a_server(server: FakeServer, sub
 # Money
 
 
-def test_the_cost_is_what_the_server_counted_times_the_price_of_the_day(
-    server: FakeServer, subtopic: Subtopic
-) -> None:
-    make_summary(subtopic=subtopic, text=SAID)
-    run = request(make_judge(server))
+def test_the_cost_is_what_the_server_counted_times_the_price_of_the_day(server: FakeServer, judge: Judge) -> None:
+    run = request(judge)
     work(run)
     assert costs.cost_of(run.calls.all()).dollars is None
     assert "no price for sparrow-1" in costs.cost_of(run.calls.all()).reason
@@ -199,11 +200,10 @@ def test_the_cost_is_what_the_server_counted_times_the_price_of_the_day(
     assert costs.cost_of(run.calls.all()).dollars == 0
 
 
-def test_a_server_that_counts_no_tokens_has_no_known_cost(server: FakeServer, subtopic: Subtopic) -> None:
+def test_a_server_that_counts_no_tokens_has_no_known_cost(server: FakeServer, judge: Judge) -> None:
     price()
-    make_summary(subtopic=subtopic, text=SAID)
     server.behaviour = lambda n, body: Answer(judged(body), usage=None)
-    run = request(make_judge(server))
+    run = request(judge)
     work(run)
     cost = costs.cost_of(run.calls.all())
     assert (cost.dollars, cost.reason) == (None, "3 answers came without a token count.")
@@ -213,8 +213,7 @@ def test_a_run_pauses_before_its_budget_is_passed_and_goes_on_with_more(
     server: FakeServer, subtopic: Subtopic
 ) -> None:
     price()
-    for n in range(6):
-        make_summary(subtopic=subtopic, text=f"- Remark {n}.", system=f"s{n}")
+    remarks(subtopic, 6)
     judge = make_judge(server)
     run = request(judge, budget=Decimal("0.0075"), concurrency=4)
     work(run)
@@ -230,9 +229,8 @@ def test_a_run_pauses_before_its_budget_is_passed_and_goes_on_with_more(
     assert (judge.verdicts.count(), server.n_asked, run.state) == (18, 18, JudgeRun.State.DONE)
 
 
-def test_a_budget_without_a_price_asks_nothing(server: FakeServer, subtopic: Subtopic) -> None:
-    make_summary(subtopic=subtopic, text=SAID)
-    run = request(make_judge(server), budget=Decimal(1))
+def test_a_budget_without_a_price_asks_nothing(server: FakeServer, judge: Judge) -> None:
+    run = request(judge, budget=Decimal(1))
     work(run)
     assert (server.n_asked, run.state) == (0, JudgeRun.State.PAUSED)
     assert "no price for sparrow-1" in JudgeRun.objects.get().message
@@ -242,8 +240,7 @@ def test_a_budget_without_a_price_asks_nothing(server: FakeServer, subtopic: Sub
 
 
 def test_a_run_that_is_cancelled_in_the_middle_keeps_what_it_has(server: FakeServer, subtopic: Subtopic) -> None:
-    for n in range(6):
-        make_summary(subtopic=subtopic, text=f"- Remark {n}.", system=f"s{n}")
+    remarks(subtopic, 6)
     judge = make_judge(server)
     run = request(judge, concurrency=2)
     real = ledger.close
@@ -265,8 +262,7 @@ def test_a_run_that_is_cancelled_in_the_middle_keeps_what_it_has(server: FakeSer
 
 
 def test_an_interrupted_worker_leaves_nothing_held(server: FakeServer, subtopic: Subtopic) -> None:
-    for n in range(3):
-        make_summary(subtopic=subtopic, text=f"- Remark {n}.", system=f"s{n}")
+    remarks(subtopic, 3)
     judge = make_judge(server)
     run = request(judge, concurrency=2)
     with pytest.MonkeyPatch.context() as patch:

@@ -10,7 +10,7 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from benchmarks.engine import retrieving, versions
+from benchmarks.engine import retrieving
 from benchmarks.engine.summarizing import Source
 from benchmarks.engine.versions import NotPossible
 from benchmarks.io.formats import get_format
@@ -22,7 +22,6 @@ from benchmarks.models import (
     DraftText,
     Haystack,
     Insight,
-    Judge,
     JudgeRun,
     SourceDataset,
     Subtopic,
@@ -30,8 +29,9 @@ from benchmarks.models import (
 )
 from benchmarks.retrieval.registry import make
 from benchmarks.summarizers import documents as token_budget
-from benchmarks.summarizers.config import FOCUS, SummarizerConfig
-from tests.fake_openai import MODEL, Answer, FakeServer, failing
+from benchmarks.summarizers.config import FOCUS
+from tests.benchmarks.engine.asking import summarizer
+from tests.fake_openai import Answer, FakeServer, failing
 from tests.makers import make_haystack
 from tests.running import json_of
 from tests.taking_in import import_rows
@@ -43,11 +43,6 @@ PASTED = (
     "[CONVERSATIONS]\nGive [N_insights] points on [QUERY]"
 )
 NEWS = '[N_articles] reports on "[TOPIC]."\n[ARTICLES]\nGive the [N_insights] main points on "[SUBTOPIC]".'
-
-
-def heron(server: FakeServer, **values) -> Judge:
-    config = SummarizerConfig.from_mapping({"base_url": server.address, "model": MODEL, **values})
-    return versions.save_model(name="heron", config=config, by=None, now=timezone.now())
 
 
 def summarize(*arguments: str):
@@ -73,7 +68,7 @@ def talks(db: None) -> Haystack:
 @pytest.mark.parametrize("method", ["at-once", "hierarchical", "incremental"])
 def test_every_request_has_all_fields_of_the_paper(server: FakeServer, talks: Haystack, method: str) -> None:
     server.behaviour = lambda number, body: Answer(BULLETS)
-    heron(server, method=method, block_words=150)
+    summarizer(server, method=method, block_words=150)
     summarize("--haystack", "ferry", "--order", "top")
     of_first = [texts(body) for body in server.bodies if "part 1?" in texts(body)[1]]
     assert len(of_first) == {"at-once": 1, "hierarchical": 3, "incremental": 2}[method]
@@ -94,7 +89,7 @@ def test_every_request_has_all_fields_of_the_paper(server: FakeServer, talks: Ha
 
 def test_a_pasted_prompt_is_the_whole_request(server: FakeServer, talks: Haystack) -> None:
     server.behaviour = lambda number, body: Answer(BULLETS)
-    heron(server, prompt=PASTED, shuffle="file")
+    summarizer(server, prompt=PASTED, shuffle="file")
     summarize("--haystack", "ferry", "--concurrency", "1")
     documents = dict(talks.documents.values_list("number", "text"))
     shown = "".join(f"Conversation {number}:\n{documents[number]}\n\n" for number in range(1, 7))
@@ -117,7 +112,7 @@ def test_news_are_asked_for_as_many_points_as_the_documents_shown_hold(
     retrieving.advance(uid=row.uid, clock=timezone.now)
     for bullets, expected in (("insights", "3"), ("held", "2"), ("shown", "1")):
         Insight.objects.filter(subtopic__number=1, number=2).update(gold_documents=[4, 5, 6])
-        heron(server, prompt=NEWS, bullets=bullets, token_budget=60)
+        summarizer(server, prompt=NEWS, bullets=bullets, token_budget=60)
         server.bodies.clear()
         summarize("--haystack", "ferry", "--retriever", "oracle", "--concurrency", "1")
         user = texts(server.bodies[0])[1]
@@ -129,7 +124,7 @@ def test_news_are_asked_for_as_many_points_as_the_documents_shown_hold(
 
 def test_the_length_may_have_no_lower_end(server: FakeServer, talks: Haystack) -> None:
     server.behaviour = lambda number, body: Answer(BULLETS)
-    heron(server, words_from=None)
+    summarizer(server, words_from=None)
     summarize("--haystack", "ferry")
     assert all("have at most 300 words" in texts(body)[0] for body in server.bodies)
 
@@ -140,7 +135,7 @@ def test_orders_are_one_for_all_subtopics_or_one_each_and_have_a_middle(
     server.behaviour = lambda number, body: Answer(BULLETS)
     orders: dict[str, list[list[int]]] = {}
     for shuffle in ("each", "one", "file"):
-        heron(server, shuffle=shuffle)
+        summarizer(server, shuffle=shuffle)
         summarize("--haystack", "ferry")
         drafts = Draft.objects.order_by("-judge__version", "subtopic")[:2]
         orders[shuffle] = [list(draft.documents) for draft in drafts]
@@ -160,7 +155,7 @@ def test_the_document_that_crosses_the_budget_is_cut_and_the_run_says_how_tokens
         pytest.importorskip("bpe_openai")
     monkeypatch.setattr(token_budget, "find_spec", lambda name: counted == "cl100k" or None)
     server.behaviour = lambda number, body: Answer(BULLETS)
-    heron(server, budget_rule="cut", token_budget=200)
+    summarizer(server, budget_rule="cut", token_budget=200)
     report = summarize("--haystack", "ferry", "--retriever", "keywords", "--concurrency", "1")
     assert report["cut_by"] == counted
     draft = Draft.objects.get(subtopic__number=1)
@@ -178,7 +173,7 @@ def test_the_document_that_crosses_the_budget_is_cut_and_the_run_says_how_tokens
 
 def test_without_the_rule_the_document_is_whole(server: FakeServer, talks: Haystack) -> None:
     server.behaviour = lambda number, body: Answer(BULLETS)
-    heron(server, token_budget=200)
+    summarizer(server, token_budget=200)
     assert "cut_by" not in summarize("--haystack", "ferry", "--retriever", "keywords")
     assert all(draft.cut == {} for draft in Draft.objects.all())
 
@@ -218,7 +213,7 @@ def test_sources_are_asked_for_the_papers_task_and_nothing_is_remarked(
     take(now)
     server.behaviour = lambda number, body: sentences(6, number)
     focus = {"focus": FOCUS} if method == "focus" else {"method": method, "block_words": 100}
-    heron(server, **focus, temperature=0.3, top_k=50)
+    summarizer(server, **focus, temperature=0.3, top_k=50)
     report = summarize("--haystack", "arxiv", "--concurrency", "1")
     assert (report["written"], report["not_as_asked"], server.n_asked) == (2, 0, n_requests)
     assert not any(row.raw["remarks"] for row in DraftText.objects.all())
@@ -254,7 +249,7 @@ def test_another_reference_changes_no_byte_of_any_prompt(server: FakeServer, now
         Draft.objects.all().delete()
         JudgeRun.objects.all().delete()
         DraftText.objects.all().delete()
-        heron(server, method=method, block_words=100, seed=len(sent))
+        summarizer(server, method=method, block_words=100, seed=len(sent))
         server.bodies.clear()
         summarize("--haystack", "letters", "--concurrency", "1")
         sent.append([json.dumps(body["messages"]) for body in server.bodies])
@@ -272,7 +267,7 @@ def test_the_length_is_the_papers_or_once_that_of_the_references_and_people_chan
 def test_a_pasted_prompt_of_the_other_paper_is_the_whole_request(server: FakeServer, now: datetime) -> None:
     take(now)
     server.behaviour = lambda number, body: sentences(6)
-    heron(server, source_prompt="Text: [text]\nNow in [n] sentences:")
+    summarizer(server, source_prompt="Text: [text]\nNow in [n] sentences:")
     summarize("--haystack", "arxiv", "--concurrency", "1")
     documents = Document.objects.filter(haystack__key="arxiv/s0").order_by("number")
     shown = "\n\n".join(row.text for row in documents)
@@ -300,7 +295,7 @@ def test_the_offline_baseline_writes_sentences_of_sources_too(now: datetime) -> 
 def test_the_decodings_of_the_paper_are_named(server: FakeServer, now: datetime) -> None:
     take(now)
     server.behaviour = lambda number, body: sentences(6, number)
-    heron(server)
+    summarizer(server)
     drawn = {}
     for name in ("top-k", "greedy", "top-p"):
         summarize("--haystack", "arxiv", "--decoding", name)
@@ -318,13 +313,13 @@ def test_a_server_that_takes_no_top_k_pauses_the_run_before_anything_is_paid(
 ) -> None:
     take(now)
     server.behaviour = lambda number, body: failing(400, "Unrecognized request argument supplied: top_k")
-    heron(server, top_k=50)
+    summarizer(server, top_k=50)
     assert (summarize("--haystack", "arxiv", "--concurrency", "1")["written"], server.n_asked) == (0, 1)
     run = JudgeRun.objects.get()
     assert run.state == JudgeRun.State.PAUSED
     assert "top_k" in run.message
     server.behaviour = None
-    elsewhere = heron(server, top_k=50, base_url="https://api.openai.com/v1")
+    elsewhere = summarizer(server, top_k=50, base_url="https://api.openai.com/v1")
     with pytest.raises(CommandError, match=r"api.openai.com takes no top-k"):
         summarize("--haystack", "arxiv", "--system-version", str(elsewhere.version), "--estimate")
     assert server.n_asked == 1

@@ -12,12 +12,11 @@ from typing import Any, Literal
 import pytest
 from django.utils import timezone
 
-from benchmarks.engine import judging, runs, summarizing, versions
+from benchmarks.engine import judging, runs, summarizing
 from benchmarks.engine.summarizing import Source
 from benchmarks.models import Document, DraftText, JudgeCall, JudgeRun, LostReply, Subtopic, Summary, Verdict
-from benchmarks.summarizers.config import SummarizerConfig
-from tests.benchmarks.engine.asking import SAID, coverages, make_judge, request, work
-from tests.fake_openai import MODEL, Answer, FakeServer, completion, failing, judged
+from tests.benchmarks.engine.asking import SAID, coverages, make_judge, request, summarizer, work
+from tests.fake_openai import Answer, FakeServer, completion, failing, judged
 from tests.makers import make_summary
 
 pytestmark = pytest.mark.django_db
@@ -271,12 +270,9 @@ def test_a_summarizer(server: FakeServer, subtopic: Subtopic, quirk: Quirk) -> N
         assert text.text == Summary.objects.get().text == judged(server.bodies[-1])
 
 
-def writing(server: FakeServer, subtopic: Subtopic, **values) -> JudgeRun:
+def writing(server: FakeServer, subtopic: Subtopic) -> JudgeRun:
     """A run that writes one summary of all documents."""
-    config = SummarizerConfig.from_mapping(
-        {"base_url": server.address, "model": MODEL, "bullets": "free", **values}
-    )
-    heron = versions.save_model(name="heron", config=config, by=None, now=timezone.now())
+    heron = summarizer(server, bullets="free")
     subtopic = Subtopic.objects.select_related("haystack").get(pk=subtopic.pk)
     drafts = summarizing.drafted(judge=heron, subjects=[subtopic], shown=Source(), now=timezone.now())
     return judging.request_run(

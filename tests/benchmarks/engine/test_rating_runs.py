@@ -1,17 +1,15 @@
 """Models rate summaries from 1 to 5 by aspect, over a real HTTP server."""
 
 import json
-from decimal import Decimal
 from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 from django.urls import reverse
-from django.utils import timezone
 
 from annotation.models import Study
-from benchmarks.engine import judging, overview, versions
+from benchmarks.engine import overview
 from benchmarks.engine.tasks.ratings import RatingQuestion
 from benchmarks.io.formats import get_format
 from benchmarks.io.plan import ImportRequest
@@ -19,11 +17,12 @@ from benchmarks.io.schemas import sources
 from benchmarks.judges.aspects import ASPECTS
 from benchmarks.judges.base import ItemRef
 from benchmarks.judges.parsing import Problem
-from benchmarks.models import Document, Insight, Judge, JudgeRun, ModelPrice, Summary, SummaryRating
+from benchmarks.models import Document, Insight, Judge, JudgeRun, Subtopic, Summary, SummaryRating
 from tests.annotation.rated import make_rating_study
 from tests.annotation.test_rating_results import BRIEF
-from tests.fake_openai import MODEL, Answer, FakeServer
-from tests.makers import NOW, make_haystack, make_summary
+from tests.benchmarks.engine.asking import make_judge, price, work
+from tests.fake_openai import Answer, FakeServer
+from tests.makers import NOW, make_summary
 from tests.running import json_of
 from tests.taking_in import import_rows
 
@@ -33,14 +32,8 @@ LAST_LINE = -2
 
 
 @pytest.fixture
-def judge(server: FakeServer) -> Judge:
-    values = {"base_url": server.address, "model": MODEL}
-    return versions.ensure_judge(name="sparrow", kind="openai", config=values, now=timezone.now())
-
-
-@pytest.fixture
-def summary() -> Summary:
-    return make_summary(subtopic=make_haystack().subtopics.get(number=1))
+def summary(subtopic: Subtopic) -> Summary:
+    return make_summary(subtopic=subtopic)
 
 
 def run(*args: str):
@@ -79,9 +72,8 @@ def test_each_aspect_is_asked_once_with_the_documents_that_people_read(
     assert schema["properties"] == {"rating": {"type": "integer", "enum": [1, 2, 3, 4, 5]}}
 
 
-def test_all_aspects_in_one_call_are_another_protocol(server: FakeServer, judge: Judge, summary: Summary) -> None:
-    judge.config = {**judge.config, "protocol": "all"}
-    judge.save()
+def test_all_aspects_in_one_call_are_another_protocol(server: FakeServer, summary: Summary) -> None:
+    make_judge(server, protocol="all")
     server.behaviour = lambda number, body: Answer(json.dumps(dict.fromkeys(ASPECTS, 4)))
     assert run("--repeats", "2")["calls"] == 10
     assert server.n_asked == 2
@@ -138,9 +130,7 @@ def test_a_study_is_rated_from_its_page_after_an_estimate(
     server: FakeServer, judge: Judge, ada, as_ada, ben
 ) -> None:
     study = make_rating_study(annotators=[ben], researcher=ada)
-    ModelPrice.objects.create(
-        model=MODEL, valid_from="2020-01-01", input_per_million=Decimal(2), output_per_million=Decimal(8)
-    )
+    price()
     url = reverse("annotation:rating-machine-run", args=[study.uid])
     assert "The model rates the 4 summaries of this study" in as_ada.get(url).content.decode()
     chosen = {"judge": str(judge.uid), "concurrency": "4", "repeats": "1", "budget": ""}
@@ -150,7 +140,7 @@ def test_a_study_is_rated_from_its_page_after_an_estimate(
     server.behaviour = by_aspect
     assert "study Ferry ratings" in as_ada.post(url, chosen, follow=True).content.decode()
     made = JudgeRun.objects.get()
-    judging.run_pending(run=made, clock=timezone.now)
+    work(made)
     answers = as_ada.get(reverse("benchmarks:judge-run-answers", args=[made.uid])).content.decode()
     assert "attributability: How far do the documents support what it says?" in answers
     results = as_ada.get(reverse("annotation:study-figures", args=[study.uid])).content.decode()
@@ -208,8 +198,7 @@ def test_a_sixth_aspect_is_asked_and_its_answer_read(
     server: FakeServer, summary: Summary, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(ASPECTS, BRIEF.key, BRIEF)
-    values = {"base_url": server.address, "model": MODEL, "protocol": "all"}
-    versions.ensure_judge(name="sparrow", kind="openai", config=values, now=timezone.now())
+    make_judge(server, protocol="all")
     server.behaviour = lambda number, body: Answer(json.dumps(dict.fromkeys(ASPECTS, 4) | {"brevity": 1}))
     run()
     system = server.bodies[0]["messages"][0]["content"]

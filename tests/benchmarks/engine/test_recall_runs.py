@@ -8,7 +8,7 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.engine import judging, overview, runs, versions
+from benchmarks.engine import judging, overview
 from benchmarks.engine.tasks.points import EntailmentReply, read_points
 from benchmarks.judges.base import Background
 from benchmarks.judges.parsing import LabelAnswer, Problem, read_labels
@@ -21,7 +21,8 @@ from benchmarks.models import (
     Response,
     ResponsePoint,
 )
-from tests.fake_openai import MODEL, Answer, FakeServer
+from tests.benchmarks.engine.asking import estimated, make_judge, work
+from tests.fake_openai import Answer, FakeServer
 from tests.makers_recall import make_response
 
 pytestmark = pytest.mark.django_db
@@ -35,11 +36,6 @@ def response(db: None) -> Response:
     return make_response("alpha", system="heron", n_points=2, text=SAID)
 
 
-def make_judge(server: FakeServer, **config) -> Judge:
-    values = {"base_url": server.address, "model": MODEL, **config}
-    return versions.ensure_judge(name="sparrow", kind="openai", config=values, now=timezone.now())
-
-
 def request(judge: Judge, task: str, **options) -> JudgeRun:
     return judging.request_run(
         judge=judge,
@@ -49,10 +45,6 @@ def request(judge: Judge, task: str, **options) -> JudgeRun:
         now=timezone.now(),
         options=judging.ModelOptions(**options),
     )
-
-
-def work(run: JudgeRun) -> runs.RunProgress:
-    return judging.run_pending(run=run, clock=timezone.now)
 
 
 def said(judge: Judge, premise: str = "response") -> Counter[str]:
@@ -117,10 +109,9 @@ def test_repeats_are_asked_of_recall_only_and_the_first_is_repeat_0(
     ],
 )
 def test_an_unusable_answer_is_asked_once_more_and_then_invalid_and_counted(
-    server: FakeServer, response: Response, content: str
+    server: FakeServer, judge: Judge, response: Response, content: str
 ) -> None:
     server.behaviour = lambda number, body: Answer(content)
-    judge = make_judge(server)
     assert work(request(judge, Task.RECALL)).n_done == 1
     assert (server.n_asked, said(judge)) == (4, {"": 2})
     assert judge.point_verdicts.filter(is_valid=False).count() == 2
@@ -137,10 +128,9 @@ def test_a_wrong_number_spoils_its_own_verdict_only(server: FakeServer, response
 
 
 def test_an_extraction_that_cannot_be_read_has_no_points_and_no_support(
-    server: FakeServer, response: Response
+    server: FakeServer, judge: Judge, response: Response
 ) -> None:
     server.behaviour = lambda number, body: Answer('{"points": ["", 3]}')
-    judge = make_judge(server)
     work(request(judge, Task.EXTRACTION))
     row = Extraction.objects.get()
     assert (row.is_valid, row.points.count(), "problem" in row.raw) == (False, 0, True)
@@ -149,20 +139,21 @@ def test_an_extraction_that_cannot_be_read_has_no_points_and_no_support(
     ) is None  # fmt: skip
 
 
-def test_the_estimate_counts_calls_tokens_and_what_is_cached(server: FakeServer, response: Response) -> None:
-    judge = make_judge(server)
-    before = overview.estimate(judge=judge, task=Task.RECALL, subjects=[response], repeats=1, now=timezone.now())
+def test_the_estimate_counts_calls_tokens_and_what_is_cached(
+    server: FakeServer, judge: Judge, response: Response
+) -> None:
+    before = estimated(judge, Task.RECALL, [response])
     assert (before.n_subjects, before.n_calls, before.n_cached, before.dollars) == (1, 2, 0, None)
     assert before.prompt_tokens > 400
     assert server.n_asked == 0
     work(request(judge, Task.RECALL))
-    twin = versions.ensure_judge(name="twin", kind="openai", config=judge.config, now=timezone.now())
-    after = overview.estimate(judge=twin, task=Task.RECALL, subjects=[response], repeats=1, now=timezone.now())
+    after = estimated(make_judge(server, "twin"), Task.RECALL, [response])
     assert (after.n_calls, after.n_cached) == (2, 2)
 
 
-def test_a_changed_text_or_prompt_makes_verdicts_stale(server: FakeServer, response: Response) -> None:
-    judge = make_judge(server)
+def test_a_changed_text_or_prompt_makes_verdicts_stale(
+    server: FakeServer, judge: Judge, response: Response
+) -> None:
     work(request(judge, Task.RECALL))
     assert overview.stale_answers(judge=judge)[0]["recall"] == 0
     point = response.question.key_points.get(number=2)

@@ -6,7 +6,6 @@ The hashes were taken from 0.2.0. One that changes makes everybody pay anew for 
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from datetime import date
 from typing import Any
 
 import pytest
@@ -26,7 +25,6 @@ from benchmarks.models import (
     JudgeRun,
     KeyPoint,
     KeyPointVerdict,
-    ModelPrice,
     PointVerdict,
     Response,
     ResponsePoint,
@@ -34,6 +32,7 @@ from benchmarks.models import (
     SummaryRating,
     Verdict,
 )
+from tests.benchmarks.engine.asking import price
 from tests.makers import NOW, make_haystack, make_summary
 from tests.makers_recall import make_response
 
@@ -166,13 +165,7 @@ def test_a_reply_that_was_paid_is_found_again_and_gives_the_same_rows(
 def test_a_verdict_under_a_key_of_0_2_0_costs_nothing() -> None:
     judge, run, _requests, texts = wanted(Task.RECALL, "one")
     run.items.all().delete()
-    ModelPrice.objects.create(
-        model="sparrow-1",
-        valid_from=date(2020, 1, 1),
-        input_per_million=2,
-        cached_per_million=1,
-        output_per_million=8,
-    )
+    price()
     key = "59e776c74338c170786a4ca6e2b6ac9876b4fb54519262b093612c94d2adf413"
     JudgeCall.objects.create(
         cache_key=key, run=run, base_url=SERVER["base_url"], model="sparrow-1", prompt_sha256="0",

@@ -2,7 +2,6 @@
 
 import io
 import json
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django.utils import timezone
 
-from benchmarks.engine import judging, overview, sending, summarizing, versions
+from benchmarks.engine import judging, summarizing
 from benchmarks.engine.responding import Documents
 from benchmarks.engine.tasks.responses import ASKS_FOR_POINTS
 from benchmarks.engine.versions import NotPossible
@@ -25,15 +24,14 @@ from benchmarks.models import (
     Judge,
     JudgeRun,
     KeyPoint,
-    ModelPrice,
     Question,
     QuestionDocument,
     Response,
     System,
 )
 from benchmarks.summarizers.conditions import Condition
-from benchmarks.summarizers.config import SummarizerConfig
-from tests.fake_openai import MODEL, Answer, FakeServer
+from tests.benchmarks.engine.asking import estimated, killed, price, summarizer, work
+from tests.fake_openai import Answer, FakeServer
 from tests.makers import flat
 from tests.makers_recall import NOW, make_response
 from tests.running import json_of
@@ -60,11 +58,6 @@ def make_questions(n: int = 2, *, dataset: str = "ferry") -> list[Question]:
     return found
 
 
-def summarizer(server: FakeServer, name: str = "heron", **values) -> Judge:
-    config = SummarizerConfig.from_mapping({"base_url": server.address, "model": MODEL, **values})
-    return versions.save_model(name=name, config=config, by=None, now=timezone.now())
-
-
 def asked(judge: Judge, questions: list[Question], condition: str = "full") -> dict[str, Any]:
     shown = Documents(Condition.named(condition))
     return {"judge": judge, "subjects": questions, "shown": shown, "now": timezone.now()}
@@ -72,17 +65,10 @@ def asked(judge: Judge, questions: list[Question], condition: str = "full") -> d
 
 def run(judge: Judge, questions: list[Question], condition: str = "full", **options) -> JudgeRun:
     plan = asked(judge, questions, condition)
-    found = judging.request_run(
+    return judging.request_run(
         judge=judge, task="responses", subjects=summarizing.drafted(**plan), reason="test", now=timezone.now(),
         options=judging.ModelOptions(**options), scope=plan["shown"].scope("ferry", plan["judge"]),
     )  # fmt: skip
-    assert found is not None
-    return found
-
-
-def work(one: JudgeRun) -> None:
-    judging.run_pending(run=one, clock=timezone.now)
-    one.refresh_from_db()
 
 
 def command(*arguments: str):
@@ -94,14 +80,11 @@ def sent(server: FakeServer) -> list[str]:
 
 
 def test_a_model_answers_from_all_documents_once_with_estimate_and_cost(server: FakeServer) -> None:
-    ModelPrice.objects.create(
-        model=MODEL, valid_from=date(2020, 1, 1), input_per_million=2, cached_per_million=1, output_per_million=8
-    )
+    price(output_per_million=8)
     server.behaviour = lambda number, body: Answer("<think>so</think>\nIt leaves at six.\n\nThe pier is new.\n")
     judge, questions = summarizer(server, response_prompt="Answer in full."), make_questions()
     drafts = summarizing.planned(**asked(judge, questions))
-    estimate = overview.estimate(judge=judge, task="responses", subjects=drafts, repeats=1, now=timezone.now())
-    assert (estimate.n_paid, Draft.objects.count(), server.n_asked) == (2, 0, 0)
+    assert (estimated(judge, "responses", drafts).n_paid, Draft.objects.count(), server.n_asked) == (2, 0, 0)
     one = run(judge, questions, concurrency=1)
     work(one)
     assert (server.n_asked, one.state, one.scope["documents"]) == (2, "done", ["full"])
@@ -132,7 +115,7 @@ def test_plans_and_questions_take_as_many_queries_for_many_as_for_few(server: Fa
     for questions in (few, many):
         with CaptureQueriesContext(connection) as queries:
             planned = summarizing.planned(**asked(judge, questions, "snippets@gull"))
-            overview.estimate(judge=judge, task="responses", subjects=planned, repeats=1, now=timezone.now())
+            estimated(judge, "responses", planned)
         counts.append(len(queries))
     assert counts[0] == counts[1]
 
@@ -167,26 +150,14 @@ def condensing(number: int, body: dict[str, Any]) -> Answer:
     return Answer("Answer: " + text.partition("\n\nQuestion:")[0])
 
 
-def test_snippets_are_made_document_by_document_and_a_kill_asks_nothing_twice(
-    server: FakeServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_snippets_are_made_document_by_document_and_a_kill_asks_nothing_twice(server: FakeServer) -> None:
     server.behaviour = condensing
     judge, questions = summarizer(server), make_questions(1)
     planned = summarizing.planned(**asked(judge, questions, "snippets"))
-    estimate = overview.estimate(judge=judge, task="responses", subjects=planned, repeats=1, now=timezone.now())
-    assert estimate.n_paid == 3
+    assert estimated(judge, "responses", planned).n_paid == 3
     one = run(judge, questions, "snippets", concurrency=1)
-    original = sending.Sending._store
-
-    def killed(self, done) -> None:
-        original(self, done)
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(sending.Sending, "_store", killed)
-    with pytest.raises(KeyboardInterrupt):
+    with killed(after=1):
         work(one)
-    monkeypatch.setattr(sending.Sending, "_store", original)
-    assert DraftText.objects.count() == 1
     work(one)
     assert (one.state, len(sent(server)), len(set(sent(server)))) == ("done", 3, 3)
     assert "word for word" in server.bodies[0]["messages"][0]["content"]

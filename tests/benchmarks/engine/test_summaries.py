@@ -1,7 +1,6 @@
 """Summarizers at work: against a server over HTTP, well-behaved and not, and offline up to the leaderboard."""
 
 import io
-import json
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +9,7 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 from django.utils import timezone
 
-from benchmarks.engine import batches, judging, overview, sending, summarizing, versions
+from benchmarks.engine import batches, judging, summarizing, versions
 from benchmarks.engine.summarizing import Source
 from benchmarks.engine.versions import NotPossible
 from benchmarks.models import (
@@ -25,8 +24,9 @@ from benchmarks.models import (
     Summary,
     System,
 )
-from benchmarks.summarizers.config import SummarizerConfig
-from tests.fake_openai import MODEL, Answer, FakeServer, completion
+from tests.benchmarks.engine.asking import estimated, killed, summarizer, work
+from tests.benchmarks.engine.test_batches import answer, reply, requests_in
+from tests.fake_openai import Answer, FakeServer
 from tests.makers import make_haystack, make_summary
 from tests.running import json_of
 
@@ -40,30 +40,17 @@ def haystack(db: None) -> Haystack:
     return make_haystack()
 
 
-def summarizer(server: FakeServer, name: str = "heron", **values) -> Judge:
-    config = SummarizerConfig.from_mapping({"base_url": server.address, "model": MODEL, **values})
-    return versions.save_model(name=name, config=config, by=None, now=timezone.now())
-
-
 def run(judge: Judge, haystack: Haystack, source: Source | None = None, **options) -> JudgeRun:
-    subtopics = list(haystack.subtopics.select_related("haystack"))
-    found = judging.request_run(
-        judge=judge,
-        task=summarizing.TASK,
-        subjects=summarizing.drafted(
-            judge=judge, subjects=subtopics, shown=source or Source(), now=timezone.now()
-        ),
-        options=judging.ModelOptions(**options),
-        reason="test",
-        now=timezone.now(),
+    drafts = summarizing.drafted(**asked(judge, haystack, source))
+    options = judging.ModelOptions(**options)
+    return judging.request_run(
+        judge=judge, task=summarizing.TASK, subjects=drafts, options=options, reason="test", now=timezone.now()
     )
-    assert found is not None
-    return found
 
 
-def work(one: JudgeRun) -> None:
-    judging.run_pending(run=one, clock=timezone.now)
-    one.refresh_from_db()
+def asked(judge: Judge, haystack: Haystack, source: Source | None = None) -> dict[str, Any]:
+    subtopics = list(haystack.subtopics.select_related("haystack"))
+    return {"judge": judge, "subjects": subtopics, "shown": source or Source(), "now": timezone.now()}
 
 
 def summarize(*arguments: str):
@@ -99,12 +86,8 @@ def test_offline_summaries_are_written_once_judged_and_on_the_leaderboard(haysta
 def test_a_model_gets_documents_and_query_and_is_asked_once(server: FakeServer, haystack: Haystack) -> None:
     server.behaviour = lambda number, body: Answer(GOOD)
     judge = summarizer(server, temperature=0.3, top_k=50)
-    asked = {"judge": judge, "subjects": list(haystack.subtopics.select_related("haystack")), "shown": Source()}
-    drafts = summarizing.planned(**asked, now=timezone.now())
-    estimate = overview.estimate(
-        judge=judge, task=summarizing.TASK, subjects=drafts, repeats=1, now=timezone.now()
-    )
-    assert (estimate.n_paid, Draft.objects.count(), server.n_asked) == (2, 0, 0)
+    drafts = summarizing.planned(**asked(judge, haystack))
+    assert (estimated(judge, summarizing.TASK, drafts).n_paid, Draft.objects.count(), server.n_asked) == (2, 0, 0)
     work(run(judge, haystack))
     assert (server.n_asked, Summary.objects.filter(origin="generated").count()) == (2, 2)
     body = next(body for body in server.bodies if "part 1?" in body["messages"][1]["content"])
@@ -156,7 +139,7 @@ def blocks_of(server: FakeServer) -> list[str]:
 
 
 def test_blocks_are_summarized_then_their_notes_and_a_kill_between_asks_nothing_twice(
-    server: FakeServer, monkeypatch: pytest.MonkeyPatch
+    server: FakeServer,
 ) -> None:
     haystack = make_haystack(golds=(((1, 2), (3,)),), n_documents=9)
     judge = summarizer(server, method="hierarchical", block_words=150, bullets="free")
@@ -166,28 +149,14 @@ def test_blocks_are_summarized_then_their_notes_and_a_kill_between_asks_nothing_
 
     server.behaviour = behave
     one = run(judge, haystack, concurrency=1)
-    estimate = overview.estimate(
-        judge=judge, task=summarizing.TASK, subjects=list(Draft.objects.all()), repeats=1, now=timezone.now()
-    )
-    assert estimate.n_paid == 0  # it is queued already
-    original = sending.Sending._store
-
-    def killed(self, done) -> None:
-        original(self, done)
-        if DraftText.objects.count() == 2:
-            raise KeyboardInterrupt
-
-    monkeypatch.setattr(sending.Sending, "_store", killed)
-    with pytest.raises(KeyboardInterrupt):
+    assert estimated(judge, summarizing.TASK, Draft.objects.all()).n_paid == 0  # it is queued already
+    with killed(after=2):
         work(one)
-    monkeypatch.setattr(sending.Sending, "_store", original)
-    n_blocks = 3
-    assert DraftText.objects.count() == 2
     work(one)
     assert one.state == JudgeRun.State.DONE
-    asked = blocks_of(server)
-    assert len(asked) == len(set(asked)) == n_blocks + 1
-    assert asked[-1].startswith("Notes on the documents:\n\n- Note 1 [1].\n\n- Note 2 [1].\n\n- Note 3 [1].")
+    texts = blocks_of(server)
+    assert len(texts) == len(set(texts)) == 4
+    assert texts[-1].startswith("Notes on the documents:\n\n- Note 1 [1].\n\n- Note 2 [1].\n\n- Note 3 [1].")
     assert list(DraftText.objects.values_list("number", flat=True)) == [0, 1, 2, 3]
     assert Summary.objects.get().text == GOOD
 
@@ -198,21 +167,16 @@ def test_a_summary_is_revised_block_by_block_and_a_refused_block_is_passed_over(
     server.behaviour = lambda number, body: (
         Answer(refusal="No.") if number == 2 else Answer(f"- State {number} [1].\n- Same [2].")
     )
-    drafts = summarizing.planned(
-        judge=judge, subjects=list(haystack.subtopics.all()), shown=Source(), now=timezone.now()
-    )
-    estimate = overview.estimate(
-        judge=judge, task=summarizing.TASK, subjects=drafts, repeats=1, now=timezone.now()
-    )
+    estimate = estimated(judge, summarizing.TASK, summarizing.planned(**asked(judge, haystack)))
     work(run(judge, haystack))
-    asked = blocks_of(server)
-    assert len(asked) == estimate.n_paid == DraftText.objects.count() > 3
-    assert "Summary so far" not in asked[0]
-    assert "Summary so far:\n- State 1 [1]." in asked[1]
-    assert "Summary so far:\n- State 1 [1]." in asked[2]
-    assert "Summary so far:\n- State 3 [1]." in asked[3]
+    texts = blocks_of(server)
+    assert len(texts) == estimate.n_paid == DraftText.objects.count() > 3
+    assert "Summary so far" not in texts[0]
+    assert "Summary so far:\n- State 1 [1]." in texts[1]
+    assert "Summary so far:\n- State 1 [1]." in texts[2]
+    assert "Summary so far:\n- State 3 [1]." in texts[3]
     assert "Mind the middle." in server.bodies[0]["messages"][0]["content"]
-    assert Summary.objects.get().text == f"- State {len(asked)} [1].\n- Same [2]."
+    assert Summary.objects.get().text == f"- State {len(texts)} [1].\n- Same [2]."
     assert DraftText.objects.filter(is_valid=False).count() == 1
 
 
@@ -279,12 +243,7 @@ def test_batch_files_answer_a_step_and_the_next_files_hold_the_next_step(
     for name, text in (("blocks", "- Note [1]."), ("summary", GOOD)):
         folder = tmp_path / name
         made.append(batches.write(run=one, folder=folder, clock=timezone.now)["requests"])
-        lines = []
-        for row in map(json.loads, (folder / "requests-001.jsonl").read_text().splitlines()):
-            body = completion(row["body"], Answer(text))
-            response = {"status_code": 200, "request_id": "r", "body": body}
-            lines.append(json.dumps({"custom_id": row["custom_id"], "response": response, "error": None}))
-        (folder / "output.jsonl").write_text("\n".join(lines))
+        answer(folder, [reply(row, text) for row in requests_in(folder)])
         batches.read(folder=folder, clock=timezone.now)
     one.refresh_from_db()
     assert (made, server.n_asked, one.state) == ([3, 1], 0, JudgeRun.State.DONE)

@@ -6,7 +6,6 @@ The toy shortens summaries: a question whose answer is a text that is stored as 
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from decimal import Decimal
 from typing import Any
 
@@ -20,9 +19,9 @@ from benchmarks.engine.task import Counts, Labels, Origin, Task
 from benchmarks.engine.tasks import TASKS
 from benchmarks.judges.parsing import Problem
 from benchmarks.judges.questions import ModelConfig, Question
-from benchmarks.models import AuditEvent, Judge, JudgeCall, JudgeRun, JudgeRunItem, ModelPrice, Summary, System
-from tests.fake_openai import MODEL, Answer, FakeServer, failing
-from tests.makers import make_haystack, make_summary
+from benchmarks.models import AuditEvent, Judge, JudgeCall, JudgeRun, JudgeRunItem, Subtopic, Summary, System
+from tests.benchmarks.engine.asking import make_judge, price, remarks, work
+from tests.fake_openai import Answer, FakeServer, failing
 
 pytestmark = pytest.mark.django_db
 
@@ -102,14 +101,12 @@ def _registered(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def judge(server: FakeServer) -> Judge:
     server.behaviour = lambda number, body: Answer("- Short.")
-    values = {"base_url": server.address, "model": MODEL}
-    return versions.ensure_judge(name="shortener", kind="openai", config=values, now=timezone.now())
+    return make_judge(server, "shortener")
 
 
 @pytest.fixture
-def summaries(db: None) -> list[Summary]:
-    subtopic = make_haystack().subtopics.get(number=1)
-    return [make_summary(subtopic=subtopic, text=f"- Remark {n}.", system=f"s{n}") for n in range(3)]
+def summaries(subtopic: Subtopic) -> list[Summary]:
+    return remarks(subtopic, 3)
 
 
 def request(judge: Judge, summaries: Sequence[Summary], by=None) -> JudgeRun:
@@ -122,15 +119,13 @@ def request(judge: Judge, summaries: Sequence[Summary], by=None) -> JudgeRun:
 def test_texts_are_asked_for_stored_paid_and_never_asked_for_twice(
     server: FakeServer, judge: Judge, summaries: list[Summary], ada
 ) -> None:
-    ModelPrice.objects.create(
-        model=MODEL, valid_from=date(2020, 1, 1), input_per_million=2, cached_per_million=1, output_per_million=8
-    )
+    price(output_per_million=8)
     asked: dict[str, Any] = {"judge": judge, "task": "shorten", "subjects": summaries, "repeats": 5}
     estimate = overview.estimate(**asked, now=timezone.now())
     assert (estimate.n_subjects, estimate.n_paid, server.n_asked) == (3, 3, 0)
     run = request(judge, summaries, by=ada)
     assert AuditEvent.objects.get(action="run.requested").detail == {"task": "shorten", "summaries": 3}
-    done = judging.run_pending(run=run, clock=timezone.now)
+    done = work(run)
     assert (done.n_done, run.state, server.n_asked) == (3, JudgeRun.State.DONE, 3)
     assert list(Summary.objects.filter(origin="generated").values_list("text", flat=True)) == ["- Short."] * 3
     body = server.bodies[0]
@@ -146,7 +141,7 @@ def test_an_answer_that_cannot_be_used_is_asked_for_once_more(
     server: FakeServer, judge: Judge, summaries: list[Summary]
 ) -> None:
     server.behaviour = lambda number, body: Answer(" " if number == 1 else "- Short.")
-    judging.run_pending(run=request(judge, summaries[:1]), clock=timezone.now)
+    work(request(judge, summaries[:1]))
     assert "The text is empty." in server.bodies[1]["messages"][-1]["content"]
     assert Summary.objects.get(origin="generated").text == "- Short."
     assert set(JudgeCall.objects.values_list("is_repair", flat=True)) == {False, True}
@@ -158,7 +153,7 @@ def test_its_run_is_shown_paused_and_resumed_like_any_other(
     server.behaviour = lambda number, body: Answer("- Short.") if number == 1 else failing(401, "Wrong key.")
     run = request(judge, summaries)
     address = reverse("benchmarks:judge-run", args=[run.uid])
-    judging.run_pending(run=run, clock=timezone.now)
+    work(run)
     assert run.state == JudgeRun.State.PAUSED
     shown = as_ada.get(address).text
     assert "1 of 3 summaries shortened" in shown
@@ -167,9 +162,9 @@ def test_its_run_is_shown_paused_and_resumed_like_any_other(
     server.behaviour = lambda number, body: Answer("- Short.")
     assert runs.resume_run(run=run)
     assert runs.pause_run(run=run, now=timezone.now())
-    assert judging.run_pending(run=run, clock=timezone.now).n_done == 1
+    assert work(run).n_done == 1
     assert runs.resume_run(run=run)
-    judging.run_pending(run=run, clock=timezone.now)
+    work(run)
     assert "3 of 3 summaries shortened" in as_ada.get(address).text
     assert Summary.objects.filter(origin="generated").count() == 3
 

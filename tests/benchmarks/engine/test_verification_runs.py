@@ -8,19 +8,13 @@ from django.core.management import CommandError, call_command
 from django.db import IntegrityError, transaction
 from django.utils import timezone
 
-from benchmarks.engine import versions
 from benchmarks.models import Judge, JudgeRun, KeyPoint, KeyPointVerdict
-from tests.fake_openai import MODEL, Answer, FakeServer
+from tests.benchmarks.engine.asking import make_judge
+from tests.fake_openai import Answer, FakeServer
 from tests.makers_verification import make_questions
 from tests.running import json_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
-
-
-@pytest.fixture
-def judge(server: FakeServer) -> Judge:
-    values = {"base_url": server.address, "model": MODEL}
-    return versions.ensure_judge(name="sparrow", kind="openai", config=values, now=timezone.now())
 
 
 def run(*args: str):
@@ -90,12 +84,11 @@ def test_an_answer_that_is_none_is_asked_for_once_more_then_kept_as_unusable(
     assert any("agree" in text for text in repairs)
 
 
-def test_repeats_are_kept_apart_and_documents_that_are_too_long_are_cut(server: FakeServer, judge: Judge) -> None:
+def test_repeats_are_kept_apart_and_documents_that_are_too_long_are_cut(server: FakeServer) -> None:
     document = make_questions(1, n_points=1, n_documents=1)[0].documents.get()
     document.text = " ".join(f"Remark number {n} says nothing of it." for n in range(400)) + " Fact 1 holds."
     document.save()
-    judge.config = {**judge.config, "document_tokens": 300}
-    judge.save()
+    make_judge(server, document_tokens=300)
     server.behaviour = careful
     assert run("--repeats", "2")["calls"] == 4
     assert set(KeyPointVerdict.objects.values_list("judgment", "repeat")) == {
