@@ -396,3 +396,8 @@ def label_url(name: str, task: LabelTask, *, kind: str = "") -> str:
 def flat(html: str) -> str:
     """HTML with one space for each run of white space, and none between tags or at their ends."""
     return re.sub(r"> <", "><", re.sub(r"\s+>", ">", re.sub(r"\s+", " ", html)))
+
+
+def url(name: str, *args) -> str:
+    """The address of a page of benchmarks."""
+    return reverse(f"benchmarks:{name}", args=args)

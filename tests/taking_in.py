@@ -1,8 +1,10 @@
 """Rows that were read already, taken into the database as a test needs them."""
 
+import io
+import json
 from collections.abc import Sequence
 from datetime import datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from benchmarks.io.formats import Format
 from benchmarks.io.haystacks import SUMMHAY
@@ -11,6 +13,7 @@ from benchmarks.io.published import PUBLISHED_JUDGE
 from benchmarks.io.questions import DEFAULT_DATASET, LONG2RAG
 from benchmarks.io.reading.problems import Problems
 from benchmarks.io.running import Report, applied
+from benchmarks.io.schemas import summhay
 from benchmarks.io.schemas.long2rag import QuestionText
 from benchmarks.io.schemas.topics import TopicFile
 
@@ -39,22 +42,26 @@ def import_rows(
 
 
 def import_topic(
-    topic: TopicFile,
+    topic: TopicFile | dict[str, Any],
     *,
-    actor,
+    actor=None,
     now: datetime,
     dataset: str | None = None,
     judge_name: str = PUBLISHED_JUDGE,
     problems: Problems | None = None,
     dry_run: bool = False,
 ) -> Report:
-    """Take one haystack in; published evaluations become verdicts of the imported judge `judge_name`.
+    """Take one haystack in, as it was read or as its file says it.
+
+    Published evaluations become verdicts of the imported judge `judge_name`.
 
     `dataset` None keeps the name that is there.
 
     Raises:
         ImportFailed: something would alter what was imported before; nothing is written.
     """
+    if isinstance(topic, dict):
+        topic = summhay.parse(io.BytesIO(json.dumps(topic).encode()), problems=problems, name="topic_harbour")
     request = ImportRequest(now=now, options={"dataset": dataset or "", "judge": judge_name}, actor=actor)
     return import_rows(SUMMHAY, [("", topic)], request=request, problems=problems, dry_run=dry_run)
 

@@ -22,7 +22,7 @@ from benchmarks.web.downloads import FORMULA_STARTS
 from tests.audit import altering
 from tests.audit.conftest import Audit
 from tests.audit.hostile import TEXTS
-from tests.makers import NOW
+from tests.makers import NOW, url
 
 pytestmark = pytest.mark.django_db
 OPTIONS = {"dataset": "hostile", "study": "Hostile labels", "categories": "", "task": ""}
@@ -106,12 +106,12 @@ def is_number(cell: str) -> bool:
 def pages() -> Iterator[str]:
     """What shows imported texts: corpora, summaries, questions, studies, and the labels as a file."""
     for haystack in Haystack.objects.all()[:1]:
-        yield reverse("benchmarks:haystack-detail", args=[haystack.uid])
-        yield reverse("benchmarks:haystack-download", args=[haystack.uid])
+        yield url("haystack-detail", haystack.uid)
+        yield url("haystack-download", haystack.uid)
     for summary in Summary.objects.all()[:1]:
-        yield reverse("benchmarks:summary-detail", args=[summary.uid])
+        yield url("summary-detail", summary.uid)
     for question in Question.objects.all()[:1]:
-        yield reverse("benchmarks:question-detail", args=[question.uid])
+        yield url("question-detail", question.uid)
     for study in Study.objects.all()[:1]:
         yield reverse("annotation:study", args=[study.uid])
         yield reverse("annotation:study-labels", args=[study.uid, "csv"])

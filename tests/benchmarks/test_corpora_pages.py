@@ -1,7 +1,5 @@
 """Pages of corpora: what they show, to whom, at what cost, and that reading insights is noted."""
 
-import io
-import json
 import re
 from collections.abc import Callable
 from datetime import datetime
@@ -19,9 +17,8 @@ from django.urls import reverse
 
 from annotation.models import Exposure
 from benchmarks.corpora.archiving import obstacles
-from benchmarks.io.schemas import summhay
 from benchmarks.models import AuditEvent, Haystack, Insight, Subtopic, Summary, System
-from tests.makers import make_assignment, make_haystack, make_summary, make_writing_study
+from tests.makers import make_assignment, make_haystack, make_summary, make_writing_study, url
 from tests.makers_topic import SYSTEMS, topic_json
 from tests.taking_in import import_topic
 
@@ -38,28 +35,28 @@ def read(as_ada) -> Read:
 
 
 def imported(now: datetime, **kwargs) -> Haystack:
-    topic = summhay.parse(io.BytesIO(json.dumps(topic_json(**kwargs)).encode()), name="topic_harbour")
-    import_topic(topic, actor=None, now=now)
-    return Haystack.objects.get(key=topic.key)
+    value = topic_json(**kwargs)
+    import_topic(value, now=now)
+    return Haystack.objects.get(key=value["topic_id"])
 
 
 def addresses(haystack: Haystack) -> dict[str, str]:
     subtopic = haystack.subtopics.get(number=1)
     return {
-        "list": reverse("benchmarks:corpora"),
-        "haystack": reverse("benchmarks:haystack-detail", args=[haystack.uid]),
-        "document": reverse("benchmarks:document-detail", args=[haystack.uid, 2]),
-        "subtopic": reverse("benchmarks:subtopic-detail", args=[subtopic.uid]),
-        "insight": reverse("benchmarks:insight-detail", args=[subtopic.insights.get(number=1).uid]),
-        "summary": reverse("benchmarks:summary-detail", args=[subtopic.summaries.get(system__key="model-a").uid]),
-        "search": reverse("benchmarks:corpora-search") + "?q=harbour",
+        "list": url("corpora"),
+        "haystack": url("haystack-detail", haystack.uid),
+        "document": url("document-detail", haystack.uid, 2),
+        "subtopic": url("subtopic-detail", subtopic.uid),
+        "insight": url("insight-detail", subtopic.insights.get(number=1).uid),
+        "summary": url("summary-detail", subtopic.summaries.get(system__key="model-a").uid),
+        "search": url("corpora-search") + "?q=harbour",
     }
 
 
 def text_of(client: Client, address: str, status: int = 200, **headers) -> str:
     response = client.get(address, headers=headers)
     assert response.status_code == status, address
-    return response.content.decode()
+    return response.text
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -130,15 +127,9 @@ def test_empty_pages_say_what_to_do_next(now: datetime, read: Read) -> None:
     assert "Enter at least two characters." in read(f"{SEARCH}?q=a")
     assert "The search looks for exactly this text" in read(f"{SEARCH}?q=nowhere")
     bare = make_haystack()
-    assert "No system has summarized this haystack yet." in read(addresses_of_bare(bare)[0])
-    assert "No system has summarized this subtopic yet." in read(addresses_of_bare(bare)[1])
-
-
-def addresses_of_bare(haystack: Haystack) -> tuple[str, str]:
-    return (
-        reverse("benchmarks:haystack-detail", args=[haystack.uid]),
-        reverse("benchmarks:subtopic-detail", args=[haystack.subtopics.get(number=1).uid]),
-    )
+    assert "No system has summarized this haystack yet." in read(url("haystack-detail", bare.uid))
+    subtopic = bare.subtopics.get(number=1)
+    assert "No system has summarized this subtopic yet." in read(url("subtopic-detail", subtopic.uid))
 
 
 def test_documents_are_found_by_what_they_hold_whatever_the_accents_and_ends_of_paragraphs(
@@ -184,7 +175,7 @@ def test_text_is_always_escaped(now: datetime, read: Read) -> None:
             insight["insight_name"] = insight["insight"] = evil
         for lines in subtopic["summaries"].values():
             lines.append(f"- {evil} [1]")
-    import_topic(summhay.parse(io.BytesIO(json.dumps(value).encode())), actor=None, now=now)
+    import_topic(value, now=now)
     pages = addresses(Haystack.objects.get())
     for address in (*pages.values(), SEARCH + "?q=<script>alert(1)"):
         page = read(address)
@@ -203,7 +194,7 @@ def test_the_summary_page_marks_citations_of_no_document_and_links_lines(now: da
             "probabilities": {"none": 0.05, "partial": 0.26, "full": 0.69},
         }
     ]
-    import_topic(summhay.parse(io.BytesIO(json.dumps(value).encode())), actor=None, now=now)
+    import_topic(value, now=now)
     page = read(addresses(Haystack.objects.get())["summary"])
     assert "1 citation without a document" in page
     assert "99: no such document" in page
@@ -221,11 +212,11 @@ def test_texts_of_people_are_not_shown_as_summaries_of_systems(now: datetime, re
         subtopic=subtopic, haystack=haystack, system=person, origin="session", text="- Secret sentence.",
         text_sha256="x", created_at=now,
     )  # fmt: skip
-    read(reverse("benchmarks:summary-detail", args=[written.uid]), status=404)
+    read(url("summary-detail", written.uid), status=404)
     assert str(written.uid) not in read(addresses(haystack)["subtopic"])
     assert "No corpus contains" in read(SEARCH + "?q=Secret sentence")
     late = make_summary(subtopic=subtopic, system="late-comer")
-    page = read(reverse("benchmarks:subtopic-detail", args=[subtopic.uid]))
+    page = read(url("subtopic-detail", subtopic.uid))
     row = page[page.index(str(late.uid)) :]
     assert row[: row.index("</tr>")].count(">–</td>") == 3
 
@@ -235,8 +226,8 @@ def test_summaries_are_sorted_by_the_scores_of_the_chosen_judge(now: datetime, r
     for name, coverage in (("good", "FULL_COVERAGE"), ("bad", "NO_COVERAGE")):
         for row in value["subtopics"][0]["eval_summaries"][f"summary_subtopic_{name}"]:
             row |= {"coverage": coverage, "bullet_id": 2 if name == "good" else "NA"}
-    import_topic(summhay.parse(io.BytesIO(json.dumps(value).encode())), actor=None, now=now)
-    address = reverse("benchmarks:subtopic-detail", args=[Subtopic.objects.get().uid])
+    import_topic(value, now=now)
+    address = url("subtopic-detail", Subtopic.objects.get().uid)
     by_name, by_score = read(address), read(f"{address}?sort=-coverage")
     assert by_name.index(">bad<") < by_name.index(">good<")
     assert by_score.index(">good<") < by_score.index(">bad<")
@@ -247,7 +238,7 @@ def test_summaries_are_sorted_by_the_scores_of_the_chosen_judge(now: datetime, r
 def test_an_archived_haystack_leaves_lists_and_search_and_comes_back(now: datetime, ada, as_ada) -> None:
     haystack = imported(now)
     Haystack.objects.update(created_by=ada)
-    archive = reverse("benchmarks:haystack-archive", args=[haystack.uid])
+    archive = url("haystack-archive", haystack.uid)
     for _ in range(2):
         assert as_ada.post(archive, {"archived": "1"}).status_code == 302
     assert "is archived" in text_of(as_ada, CORPORA)
@@ -263,7 +254,7 @@ def test_an_archived_haystack_leaves_lists_and_search_and_comes_back(now: dateti
 
 
 def test_only_an_admin_deletes_and_everything_goes_along(now: datetime, as_ada, eve, as_eve) -> None:
-    address = reverse("benchmarks:haystack-delete", args=[imported(now).uid])
+    address = url("haystack-delete", imported(now).uid)
     assert as_ada.post(address).status_code == 403
     assert "24 verdicts" in text_of(as_eve, address)
     assert Haystack.objects.exists()
@@ -284,7 +275,7 @@ def test_a_haystack_on_which_rows_of_an_absent_extension_stand_is_not_deleted_an
         cursor.execute("CREATE TABLE gone (haystack_id bigint REFERENCES benchmarks_haystack (id))")
         cursor.execute("INSERT INTO gone VALUES (%s)", [haystack.pk])
     MigrationRecorder(connection).record_applied("weaving", "0001_initial")
-    answer = as_eve.post(reverse("benchmarks:haystack-delete", args=[haystack.uid]), follow=True)
+    answer = as_eve.post(url("haystack-delete", haystack.uid), follow=True)
     assert "Not deleted: 1 row of the extension “weaving”, which is turned off" in answer.text
     assert Haystack.objects.filter(pk=haystack.pk).exists()
 
@@ -293,11 +284,11 @@ def test_a_haystack_that_a_study_uses_is_not_deleted_and_the_page_says_why(now: 
     haystack = make_haystack()
     make_assignment(annotator=ben, study=make_writing_study(haystack=haystack, annotators=[ben]))
     assert {row.label: row.count for row in obstacles(haystack)} == {"writing plan": 1, "assignment": 1}
-    address = reverse("benchmarks:haystack-delete", args=[haystack.uid])
+    address = url("haystack-delete", haystack.uid)
     page = text_of(as_eve, address)
     assert "1 assignment" in page
     assert "Delete for good" not in page
-    assert "depend on it" in as_eve.post(address, follow=True).content.decode()
+    assert "depend on it" in as_eve.post(address, follow=True).text
     assert Haystack.objects.filter(pk=haystack.pk).exists()
 
 

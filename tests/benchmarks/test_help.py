@@ -32,17 +32,17 @@ def test_links_stay_within_the_help_and_no_two_entries_share_an_anchor() -> None
 
 
 def test_the_page_finds_entries_by_all_words_whatever_their_case(as_ada) -> None:
-    page = as_ada.get("/help/", {"q": "RANDOLPH Kappa 1"}).content.decode()
+    page = as_ada.get("/help/", {"q": "RANDOLPH Kappa 1"}).text
     assert "1 / q" in page
     assert "Gwet" not in page
-    part = as_ada.get("/help/", {"q": "zebra kappa"}, headers={"HX-Request": "true"}).content.decode()
+    part = as_ada.get("/help/", {"q": "zebra kappa"}, headers={"HX-Request": "true"}).text
     assert part.strip().startswith("<p")
     assert "zebra kappa" in part
 
 
 def test_an_entry_opens_alone_and_its_measure_leads_to_it(as_ada) -> None:
     entry = entry_of("randolph")
-    part = as_ada.get(f"/help/{entry.slug}/", headers={"HX-Request": "true"}).content.decode()
+    part = as_ada.get(f"/help/{entry.slug}/", headers={"HX-Request": "true"}).text
     assert "1 / q" in part
     assert "<html" not in part
     bias = entry_of("bias")

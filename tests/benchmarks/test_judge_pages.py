@@ -9,7 +9,6 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
@@ -27,7 +26,7 @@ from benchmarks.models import (
     Verdict,
 )
 from tests.fake_openai import MODEL, Answer, FakeServer, failing
-from tests.makers import flat, make_haystack, make_summary
+from tests.makers import flat, make_haystack, make_summary, url
 from tests.makers_recall import make_response
 
 pytestmark = pytest.mark.django_db
@@ -37,10 +36,6 @@ Login = Callable[..., Client]
 @pytest.fixture
 def summary(db: None) -> Summary:
     return make_summary(subtopic=make_haystack().subtopics.get(number=1), text="- Nothing happened.")
-
-
-def url(name: str, *args) -> str:
-    return reverse(f"benchmarks:{name}", args=args)
 
 
 def fields(server: FakeServer, **more) -> dict[str, Any]:

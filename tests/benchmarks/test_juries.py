@@ -6,13 +6,12 @@ from pathlib import Path
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.urls import reverse
 from django.utils import timezone
 
 from benchmarks.engine import judging, versions
 from benchmarks.engine.judging import JudgeUnavailable
 from benchmarks.models import AuditEvent, Insight, Judge, JudgeRun, Summary, Verdict
-from tests.makers import NOW, make_haystack, make_summary
+from tests.makers import NOW, make_haystack, make_summary, url
 from tests.running import json_of
 
 pytestmark = pytest.mark.django_db
@@ -175,10 +174,6 @@ def test_texts_of_sessions_are_judged_by_a_jury_too(summary: Summary) -> None:
     give(wren, summary, 1, "full", 1)
     give(owl, summary, 1, "full", 1)
     assert make_jury("bench", "--of", "wren,owl")["verdicts"] == 1
-
-
-def url(name: str, *args) -> str:
-    return reverse(f"benchmarks:{name}", args=args)
 
 
 def test_a_jury_is_made_on_its_page_and_run_again_on_its_own(summary: Summary, ada, as_ada) -> None:

@@ -1,8 +1,6 @@
 """What a researcher brought in, made or started is theirs and the admins'; others see whose it is."""
 
 import importlib
-import io
-import json
 from collections.abc import Callable
 from datetime import date
 from decimal import Decimal
@@ -10,16 +8,14 @@ from decimal import Decimal
 import pytest
 from django.apps import apps
 from django.test import Client
-from django.urls import reverse
 from django.utils import timezone
 
 from benchmarks.engine import judging, retrieving, versions
-from benchmarks.io.schemas import summhay
 from benchmarks.models import AuditEvent, Haystack, Judge, JudgeRun, ModelPrice, Question, Retrieval, Summarizer
 from benchmarks.retrieval.registry import make
 from tests.conftest import make_user
 from tests.fake_openai import MODEL, FakeServer
-from tests.makers import flat, make_haystack, make_summary
+from tests.makers import flat, make_haystack, make_summary, url
 from tests.makers_topic import topic_json
 from tests.makers_verification import make_questions
 from tests.taking_in import import_topic
@@ -40,10 +36,6 @@ def ada(ada):
     ada.name = "Ada"
     ada.save()
     return ada
-
-
-def url(name: str, *args) -> str:
-    return reverse(f"benchmarks:{name}", args=args)
 
 
 @pytest.fixture
@@ -81,12 +73,12 @@ def test_only_whoever_imported_a_haystack_or_an_admin_archives_it(
     ):
         Haystack.objects.update(created_by=owner, archived_at=None)
         client = login(person)
-        assert (archive in client.get(page).content.decode()) == (status == 302)
+        assert (archive in client.get(page).text) == (status == 302)
         assert client.post(archive, {"archived": "1"}).status_code == status
         assert (Haystack.objects.get().archived_at is not None) == (status == 302)
-    assert "imported by Ada" in flat(login(bob).get(page).content.decode())
+    assert "imported by Ada" in flat(login(bob).get(page).text)
     said = login(bob).post(archive, {"archived": "0"})
-    assert "Whoever imported this haystack, or an admin, can archive it." in said.content.decode()
+    assert "Whoever imported this haystack, or an admin, can archive it." in said.text
     assert as_ada.post(archive, {"archived": "maybe"}).status_code == 400
     assert Haystack.objects.get().archived_at is not None
     # Sending the button twice does not undo it
@@ -115,7 +107,7 @@ def test_only_whoever_imported_all_of_a_question_set_or_an_admin_archives_it(ada
         Question.objects.update(created_by=owner, archived_at=None)
         Question.objects.filter(pk=first.pk).update(created_by=of_first)
         client = login(person)
-        assert (archive in client.get(page).content.decode()) == (status == 302)
+        assert (archive in client.get(page).text) == (status == 302)
         assert client.post(archive, {"archived": "1"}).status_code == status
         assert Question.objects.exclude(archived_at=None).exists() == (status == 302)
 
@@ -129,7 +121,7 @@ def test_only_whoever_started_a_run_or_an_admin_changes_it(
     for person, owner, status in ((bob, ada, 403), (ada, None, 403), (eve, ada, 302), (ada, ada, 302)):
         JudgeRun.objects.update(state=before, requested_by=owner, budget=1)
         client = login(person)
-        shown = flat(client.get(page).content.decode())
+        shown = flat(client.get(page).text)
         assert (address in shown) == (status == 302)
         assert ("Only an admin can change this." in shown) == (owner is None)
         assert (THEIRS in shown) == (person == bob)
@@ -155,14 +147,14 @@ def test_the_next_version_of_a_judge_is_made_by_who_made_one_or_an_admin(
     first = Judge.objects.get()
     assert first.created_by == ada
     edit, page = url("judge-edit", first.uid), url("judge-detail", first.uid)
-    assert edit not in login(bob).get(page).content.decode()
+    assert edit not in login(bob).get(page).text
     assert login(bob).get(edit).status_code == 403
     assert login(bob).post(edit, fields | {"prompt": "Say none."}).status_code == 403
     taken = login(bob).post(url("judge-new"), fields | {"prompt": "Say none."})
-    assert (taken.status_code, "Somebody else made" in taken.content.decode()) == (422, True)
+    assert (taken.status_code, "Somebody else made" in taken.text) == (422, True)
     assert as_eve.post(edit, fields | {"prompt": "Say some."}).status_code == 302
     assert as_ada.post(edit, fields | {"prompt": "Say all."}).status_code == 302
-    assert edit in as_ada.get(page).content.decode()
+    assert edit in as_ada.get(page).text
     assert Judge.objects.count() == 3
     assert login(bob).post(url("judge-new"), fields | {"name": "wren"}).status_code == 302
 
@@ -179,8 +171,8 @@ def test_the_next_version_of_a_summarizer_is_made_by_who_made_one_or_an_admin(
         by=ada,
     )
     edit, page = url("summarizer-edit", made.uid), url("summarizer-detail", made.uid)
-    assert edit not in login(bob).get(page).content.decode()
-    assert edit in as_ada.get(page).content.decode()
+    assert edit not in login(bob).get(page).text
+    assert edit in as_ada.get(page).text
     assert login(bob).post(edit, {}).status_code == 403
     assert as_ada.post(edit, {}).status_code == 422
     assert Summarizer.objects.count() == 1
@@ -193,7 +185,7 @@ def test_the_published_cost_of_a_judge_is_changed_by_who_imported_it_or_an_admin
         name="brisk", kind="imported", config_sha256="0", created_by=ada, created_at=timezone.now()
     )
     cost = url("judge-cost", judge.uid)
-    assert cost not in login(bob).get(url("judge-detail", judge.uid)).content.decode()
+    assert cost not in login(bob).get(url("judge-detail", judge.uid)).text
     for person, status in ((bob, 403), (eve, 302), (ada, 302)):
         assert login(person).post(cost, {"published_cost": "1"}).status_code == status
 
@@ -205,7 +197,7 @@ def test_a_price_is_replaced_by_who_set_it_or_an_admin_and_anybody_sets_that_of_
     as_ada.post(url("prices"), fields | {"input_per_million": "2"})
     refused = login(bob).post(url("prices"), fields | {"input_per_million": "0"})
     assert refused.status_code == 422
-    assert "Somebody else set the price of this day." in refused.content.decode()
+    assert "Somebody else set the price of this day." in refused.text
     assert ModelPrice.objects.get().input_per_million == 2
     for person, price in ((ada, "3"), (eve, "4")):
         assert login(person).post(url("prices"), fields | {"input_per_million": price}).status_code == 302
@@ -223,7 +215,7 @@ def test_only_whoever_started_a_retriever_or_an_admin_cancels_it(ada, bob, eve, 
     page, cancel = url("retriever-list", haystack.uid), url("retriever-cancel", row.uid)
     for person, owner, status in ((bob, ada, 403), (ada, None, 403), (eve, ada, 302), (ada, ada, 302)):
         Retrieval.objects.update(state="queued", created_by=owner)
-        shown = flat(login(person).get(page).content.decode())
+        shown = flat(login(person).get(page).text)
         assert (cancel in shown) == (status == 302)
         assert (THEIRS in shown) == (person == bob)
         assert login(person).post(cancel).status_code == status
@@ -234,9 +226,7 @@ def test_only_whoever_started_a_retriever_or_an_admin_cancels_it(ada, bob, eve, 
 
 def test_an_import_by_somebody_else_adds_to_a_haystack_and_leaves_its_names(ada, bob, eve) -> None:
     def bring(by, title: str, dataset: str) -> Haystack:
-        content = json.dumps(topic_json() | {"topic": title}).encode()
-        topic = summhay.parse(io.BytesIO(content), name="topic_harbour")
-        import_topic(topic, actor=by, now=timezone.now(), dataset=dataset)
+        import_topic(topic_json() | {"topic": title}, actor=by, now=timezone.now(), dataset=dataset)
         return Haystack.objects.get()
 
     made = bring(ada, "The harbour", "first")

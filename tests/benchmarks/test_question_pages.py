@@ -7,7 +7,6 @@ import pytest
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.urls import reverse
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -15,7 +14,7 @@ from benchmarks.io.schemas import long2rag
 from benchmarks.models import Question
 from benchmarks.web.pages import Mark, segments
 from summhay_site.demo.cast import read
-from tests.makers import flat
+from tests.makers import flat, url
 from tests.taking_in import import_questions
 
 pytestmark = pytest.mark.django_db
@@ -41,19 +40,19 @@ def line(**fields) -> dict[str, Any]:
 
 
 def detail(question: Question) -> str:
-    return reverse("benchmarks:question-detail", args=[question.uid])
+    return url("question-detail", question.uid)
 
 
 def body(client: Client, address: str, **headers) -> str:
     response = client.get(address, headers=headers)
     assert response.status_code == 200
-    return response.content.decode()
+    return response.text
 
 
 def test_a_set_is_listed_and_downloaded(now: datetime, as_ada) -> None:
     take(now, line())
-    assert reverse("benchmarks:questions") in body(as_ada, reverse("benchmarks:questions"))
-    assert as_ada.get(reverse("benchmarks:question-download", args=["long2rag"])).status_code == 200
+    assert url("questions") in body(as_ada, url("questions"))
+    assert as_ada.get(url("question-download", "long2rag")).status_code == 200
 
 
 def test_passages_are_marked_where_they_are_and_no_text_becomes_markup(now: datetime, as_ada) -> None:
@@ -73,7 +72,7 @@ def test_passages_are_marked_where_they_are_and_no_text_becomes_markup(now: date
 def test_the_list_filters_searches_and_sorts_by_its_address(now: datetime, as_ada) -> None:
     take(now, *read("questions.jsonl"), dataset="demo")
     take(now, line(category="riddle"))
-    address = reverse("benchmarks:questions")
+    address = url("questions")
     canals = Question.objects.get(key="canals").text
 
     def shown(query: str) -> list[str]:
@@ -93,7 +92,7 @@ def test_the_list_filters_searches_and_sorts_by_its_address(now: datetime, as_ad
 
 def test_long_lists_come_in_pages_that_keep_the_filter(now: datetime, as_ada) -> None:
     take(now, *(line(key=number, category="causal") for number in range(101)))
-    address = reverse("benchmarks:questions")
+    address = url("questions")
     first, second = body(as_ada, address + "?category=causal"), body(as_ada, address + "?category=causal&page=2")
     assert "?category=causal&amp;page=2" in first
     assert sum(str(row.uid) in first for row in Question.objects.all()) == 100
@@ -101,8 +100,8 @@ def test_long_lists_come_in_pages_that_keep_the_filter(now: datetime, as_ada) ->
 
 
 def test_without_questions_the_list_says_how_they_come_in(as_ada) -> None:
-    assert reverse("benchmarks:import-new") in body(as_ada, reverse("benchmarks:questions"))
-    assert as_ada.get(reverse("benchmarks:question-download", args=["none"])).status_code == 404
+    assert url("import-new") in body(as_ada, url("questions"))
+    assert as_ada.get(url("question-download", "none")).status_code == 404
 
 
 def test_pages_cost_the_same_queries_whatever_is_on_them(now: datetime, as_ada) -> None:
@@ -111,7 +110,7 @@ def test_pages_cost_the_same_queries_whatever_is_on_them(now: datetime, as_ada) 
     small, large = (detail(Question.objects.get(key=key)) for key in ("small", "canals"))
     body(as_ada, small)  # fills the caches of the site
     costs = []
-    for address in (small, large, reverse("benchmarks:questions")):
+    for address in (small, large, url("questions")):
         with CaptureQueriesContext(
             connection,
         ) as queries:

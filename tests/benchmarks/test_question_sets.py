@@ -7,10 +7,10 @@ import pytest
 from django.core.files.storage import storages
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
-from django.urls import reverse
 
 from benchmarks.io import jobs
 from benchmarks.models import AuditEvent, ImportJob, Question
+from tests.makers import url
 from tests.makers_verification import make_questions, make_verification_study
 
 pytestmark = pytest.mark.django_db
@@ -27,29 +27,25 @@ def send(client: Client, *lines, **fields) -> ImportJob:
     data = "\n".join(line if isinstance(line, str) else json.dumps(line) for line in lines).encode()
     upload = SimpleUploadedFile("harbour.jsonl", data, content_type="application/json")
     form = {"format": "long2rag", "judge": "published", "file": upload, **fields}
-    assert client.post(reverse("benchmarks:import-new"), form).status_code == 302
+    assert client.post(url("import-new"), form).status_code == 302
     return ImportJob.objects.get()
-
-
-def step(post: str, job: ImportJob) -> str:
-    return reverse(f"benchmarks:import-{post}", args=[job.uid])
 
 
 def text_of(client: Client, address: str) -> str:
     response = client.get(address)
     assert response.status_code == 200
-    return response.content.decode()
+    return response.text
 
 
 def test_questions_are_sent_checked_and_imported(as_ada) -> None:
-    assert 'value="long2rag" selected' in text_of(as_ada, reverse("benchmarks:import-new") + "?format=long2rag")
+    assert 'value="long2rag" selected' in text_of(as_ada, url("import-new") + "?format=long2rag")
     job = send(as_ada, LINE, dataset="harbour")
-    shown = text_of(as_ada, step("job", job))
+    shown = text_of(as_ada, url("import-job", job.uid))
     assert "What would be imported" in shown
     assert "key points" in shown
     assert "published" not in shown
     assert not Question.objects.exists()
-    as_ada.post(step("confirm", job))
+    as_ada.post(url("import-confirm", job.uid))
     job.refresh_from_db()
     assert (job.state, job.report["created"]["key_points"], job.report["results"]) == (
         "done",
@@ -57,7 +53,7 @@ def test_questions_are_sent_checked_and_imported(as_ada) -> None:
         [{"title": "harbour", "id": "harbour"}],
     )
     assert Question.objects.get().dataset == "harbour"
-    assert "?dataset=harbour" in text_of(as_ada, step("job", job))
+    assert "?dataset=harbour" in text_of(as_ada, url("import-job", job.uid))
     assert not storages["uploads"].exists(ImportJob.objects.get().file_path)
 
 
@@ -80,7 +76,7 @@ def test_a_large_file_of_questions_is_taken_in_by_the_worker(
 def test_a_bad_file_is_refused_in_sentences(as_ada, line, words: str) -> None:
     job = send(as_ada, LINE | {"key": "q2"}, line)
     assert job.state == "failed"
-    assert words in text_of(as_ada, step("job", job))
+    assert words in text_of(as_ada, url("import-job", job.uid))
     assert not Question.objects.exists()
 
 
@@ -88,8 +84,8 @@ def test_an_archived_set_leaves_the_list_and_comes_back(ada, as_ada) -> None:
     make_questions(2, dataset="harbours")
     make_questions(1, dataset="piers")
     Question.objects.update(created_by=ada)
-    questions = reverse("benchmarks:questions")
-    archive = reverse("benchmarks:question-set-archive", args=["harbours"])
+    questions = url("questions")
+    archive = url("question-set-archive", "harbours")
     for _ in range(2):
         as_ada.post(archive, {"archived": "1"})
     assert "Nothing matches these filters." in text_of(as_ada, questions + "?dataset=harbours")
@@ -103,13 +99,13 @@ def test_an_archived_set_leaves_the_list_and_comes_back(ada, as_ada) -> None:
         "questions.archived",
         "questions.restored",
     ]
-    assert as_ada.post(reverse("benchmarks:question-set-archive", args=["none"])).status_code == 404
+    assert as_ada.post(url("question-set-archive", "none")).status_code == 404
 
 
 def test_only_an_admin_deletes_a_set_and_everything_goes_along(as_ada, eve, as_eve) -> None:
     make_questions(2, dataset="harbours")
     make_questions(1, dataset="piers")
-    address = reverse("benchmarks:question-set-delete", args=["harbours"])
+    address = url("question-set-delete", "harbours")
     assert as_ada.post(address).status_code == 403
     assert "4 key points" in text_of(as_eve, address)
     assert Question.objects.count() == 3
@@ -122,9 +118,9 @@ def test_only_an_admin_deletes_a_set_and_everything_goes_along(as_ada, eve, as_e
 
 def test_a_set_that_a_study_uses_is_not_deleted_and_the_page_says_why(ben, as_eve) -> None:
     make_verification_study(questions=make_questions(2, dataset="harbours"), annotators=[ben])
-    address = reverse("benchmarks:question-set-delete", args=["harbours"])
+    address = url("question-set-delete", "harbours")
     shown = text_of(as_eve, address)
     assert "label items" in shown
     assert "Delete for good" not in shown
-    assert "depend on it" in as_eve.post(address, follow=True).content.decode()
+    assert "depend on it" in as_eve.post(address, follow=True).text
     assert Question.objects.count() == 2

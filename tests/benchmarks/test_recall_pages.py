@@ -10,7 +10,6 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
-from django.urls import reverse
 
 from annotation.models import Study
 from annotation.verification import datasets
@@ -28,7 +27,7 @@ from benchmarks.models import (
 from benchmarks.recall import views
 from benchmarks.results.sheet import Cards
 from tests.conftest import make_user
-from tests.makers import flat
+from tests.makers import flat, url
 from tests.makers_recall import NOW, extract, make_judge, make_response, say, support
 from tests.makers_verification import make_questions, make_verification_study, say_all
 from tests.running import json_of
@@ -58,7 +57,7 @@ def judge(db: None) -> Judge:
 def body(client: Client, address: str, **headers) -> str:
     answer = client.get(address, headers=headers)
     assert answer.status_code == 200
-    return answer.content.decode()
+    return answer.text
 
 
 def test_the_best_and_the_second_of_a_column_are_marked_and_said(judge: Judge, as_ada) -> None:
@@ -168,14 +167,14 @@ def test_a_response_shows_verdicts_with_their_evidence_and_escapes_them(judge: J
 
 def test_a_check_is_kept_as_a_row_and_the_newest_of_each_person_counts(judge: Judge, as_ada, as_eve) -> None:
     first, second = Response.objects.get(system__key="wren").extractions.get().points.order_by("number")
-    address = reverse("benchmarks:point-check", args=[first.uid])
+    address = url("point-check", first.uid)
     plain = as_ada.post(address, {"is_right": "no", "note": "Half of it."})
     assert plain.headers["Location"].endswith("#point-1")
     fragment = as_ada.post(address, {"is_right": "yes"}, headers={"HX-Request": "true"})
-    fragment = flat(fragment.content.decode())
+    fragment = flat(fragment.text)
     assert "<html" not in fragment
     assert "1 right, 0 wrong" in fragment
-    as_eve.post(reverse("benchmarks:point-check", args=[second.uid]), {"is_right": "no"})
+    as_eve.post(url("point-check", second.uid), {"is_right": "no"})
     assert ResponsePointCheck.objects.count() == 3
     share = views.share_right(judge="owl")
     assert (share.value, share.n_items) == (0.5, 2)

@@ -8,7 +8,7 @@ from django.urls import reverse
 
 from benchmarks.leaderboard.retrieval_words import names_of
 from benchmarks.models import Haystack, Judge, Retrieval, System, Verdict
-from tests.makers import NOW, make_haystack, make_summary
+from tests.makers import NOW, make_haystack, make_summary, url
 
 
 def run(haystack: Haystack, retriever: str, version: str, now: datetime, **settings: object) -> str:
@@ -55,9 +55,9 @@ def test_heads_and_rows_of_pages_are_in_words_and_files_keep_their_names(as_ada)
             judge=judge, summary=summary, insight=insight, coverage="none", is_linked=False, created_at=NOW
         )
     for address in (
-        reverse("benchmarks:haystack-detail", args=[haystack.uid]),
-        reverse("benchmarks:subtopic-detail", args=[subtopic.uid]),
-        reverse("benchmarks:summary-detail", args=[summary.uid]),
+        url("haystack-detail", haystack.uid),
+        url("subtopic-detail", subtopic.uid),
+        url("summary-detail", summary.uid),
         reverse("annotation:leaderboard"),
     ):
         page = as_ada.get(address).text

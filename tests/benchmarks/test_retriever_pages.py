@@ -14,13 +14,13 @@ from benchmarks.retrieval import servers
 from benchmarks.retrieval.registry import make
 from tests.conftest import NOW
 from tests.fake_openai import FakeServer, failing
-from tests.makers import flat, make_haystack
+from tests.makers import flat, make_haystack, url
 
 pytestmark = pytest.mark.django_db
 
 
 def address(haystack: Haystack, name: str = "list") -> str:
-    return reverse(f"benchmarks:retriever-{name}", args=[haystack.uid])
+    return url(f"retriever-{name}", haystack.uid)
 
 
 def finish(row: Retrieval) -> Retrieval:
@@ -38,7 +38,7 @@ def test_imported_and_computed_scores_stand_in_one_table(as_ada) -> None:
     for subtopic in haystack.subtopics.all():
         RetrieverRanking.objects.create(subtopic=subtopic, retriever="bm25", scores={"6": 1.0, "1": 0.5})
     row = ran(haystack, "oracle")
-    html = as_ada.get(address(haystack) + "?budget=100").content.decode()
+    html = as_ada.get(address(haystack) + "?budget=100").text
     assert "imported" in html
     assert row.version in html
     assert html.index("oracle") < html.index(">bm25")
@@ -47,15 +47,13 @@ def test_imported_and_computed_scores_stand_in_one_table(as_ada) -> None:
 
 def test_a_run_is_started_shown_and_done(ada, as_ada) -> None:
     haystack = make_haystack()
-    assert as_ada.get(reverse("benchmarks:haystack-detail", args=[haystack.uid])).content.count(
-        address(haystack).encode()
-    )
+    assert as_ada.get(url("haystack-detail", haystack.uid)).content.count(address(haystack).encode())
     data = {"retriever": "bm25", "with_subtopic": "on", "k1": "1.2", "b": "0.75"}
     response = as_ada.post(address(haystack, "run"), data, follow=True)
     row = Retrieval.objects.get()
     settings = {"with_subtopic": True, "k1": 1.2, "b": 0.75}
     assert (row.settings, row.state, row.created_by) == (settings, "queued", ada)
-    assert "0 of 2 subtopics scored" in flat(response.content.decode())
+    assert "0 of 2 subtopics scored" in flat(response.text)
     assert as_ada.get(address(haystack), headers={"HX-Request": "true"}).status_code == 200
     finish(row)
     polled = as_ada.get(address(haystack), headers={"HX-Request": "true"})
@@ -69,7 +67,7 @@ def test_scores_say_by_which_rules_they_were_made(as_ada) -> None:
     haystack = make_haystack()
     ran(haystack, "keywords", with_subtopic=False, words="content")
     ran(haystack, "keywords")
-    html = as_ada.get(address(haystack)).content.decode()
+    html = as_ada.get(address(haystack)).text
     assert html.count("keywords (query alone, content words)") == html.count("keywords (") == 1
 
 
@@ -86,21 +84,21 @@ def test_scores_say_by_which_rules_they_were_made(as_ada) -> None:
 def test_wrong_settings_are_said_and_nothing_runs(as_ada, data: dict[str, str], message: str) -> None:
     response = as_ada.post(address(make_haystack(), "run"), data)
     assert response.status_code == 422
-    assert message in response.content.decode()
+    assert message in response.text
     assert not Retrieval.objects.exists()
 
 
 def test_the_fields_follow_the_chosen_retriever(as_ada, as_ben) -> None:
     haystack = make_haystack()
-    html = as_ada.get(address(haystack, "settings") + "?retriever=embeddings").content.decode()
+    html = as_ada.get(address(haystack, "settings") + "?retriever=embeddings").text
     assert 'name="query_prefix"' in html
     assert 'name="k1"' not in html
-    assert 'name="seed"' in as_ada.get(address(haystack) + "?retriever=random").content.decode()
+    assert 'name="seed"' in as_ada.get(address(haystack) + "?retriever=random").text
     for name in ("list", "settings"):
         assert as_ben.get(address(haystack, name)).status_code == 403
     assert as_ben.post(address(haystack, "run"), {"retriever": "oracle"}).status_code == 403
     row = ran(haystack, "keywords")
-    html = as_ada.get(reverse("annotation:study-create")).content.decode()
+    html = as_ada.get(reverse("annotation:study-create")).text
     assert f'<option value="{row}">' in html
     assert not Study.objects.exists()
 
@@ -115,7 +113,7 @@ def test_a_failure_is_shown_and_tried_again_without_paying_twice(
     row = finish(Retrieval.objects.get())
     assert (row.state, RetrieverAnswer.objects.count()) == ("failed", 6)
     assert b"no such key" in as_ada.get(address(haystack)).content
-    as_ada.post(reverse("benchmarks:retriever-again", args=[row.uid]))
+    as_ada.post(url("retriever-again", row.uid))
     assert finish(row).state == "done"
     assert server.n_asked == 3
     assert b"no such key" not in as_ada.get(address(haystack)).content
@@ -132,11 +130,11 @@ def test_a_server_is_asked_within_a_limit_and_cancelled(as_ada, as_ben, server: 
     row = Retrieval.objects.get()
     settings = {"with_subtopic": False, "base_url": server.address, "model": "wren"}
     assert (row.max_requests, row.settings) == (1, settings)
-    cancel = reverse("benchmarks:retriever-cancel", args=[row.uid])
-    assert cancel in as_ada.get(address(haystack)).content.decode()
+    cancel = url("retriever-cancel", row.uid)
+    assert cancel in as_ada.get(address(haystack)).text
     assert as_ben.post(cancel).status_code == 403
     assert b"Cancelled." in as_ada.post(cancel, follow=True).content
-    as_ada.post(reverse("benchmarks:retriever-again", args=[row.uid]))
+    as_ada.post(url("retriever-again", row.uid))
     assert (finish(row).state, row.n_requests) == ("failed", 1)
     assert server.n_asked == 1
 

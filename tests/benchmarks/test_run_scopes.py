@@ -28,6 +28,7 @@ from tests.makers import (
     make_session,
     make_summary,
     make_writing_study,
+    url,
 )
 from tests.makers_recall import make_response
 from tests.running import json_of
@@ -148,10 +149,6 @@ def test_a_list_with_anything_else_is_refused(
         run_judge("--ids", str(path))
     shown = login(ada).post(start_url(offline(login(ada))), {"listed": content, "estimate": "1"})
     assert (shown.status_code, said in flat(shown.text)) == (422, True)
-
-
-def url(name: str, *args) -> str:
-    return reverse(f"benchmarks:{name}", args=args)
 
 
 def start_url(judge: Judge) -> str:

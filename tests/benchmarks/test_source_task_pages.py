@@ -10,11 +10,11 @@ from benchmarks.io.formats import get_format
 from benchmarks.io.plan import ImportRequest
 from benchmarks.io.schemas import sources
 from benchmarks.models import AuditEvent, Haystack, SourceDataset
-from tests.makers import make_haystack
+from tests.makers import make_haystack, url
 from tests.taking_in import import_rows
 
 pytestmark = pytest.mark.django_db
-ADDRESS = reverse("benchmarks:source-task", args=["xsum"])
+ADDRESS = url("source-task", "xsum")
 
 
 @pytest.fixture(autouse=True)
@@ -44,8 +44,8 @@ def test_a_length_that_is_none_is_refused(as_ada, wrong: dict[str, str]) -> None
 
 def test_only_datasets_of_sources_have_a_length_and_annotators_see_none(as_ada, as_ben) -> None:
     make_haystack(dataset="plain")
-    assert as_ada.get(reverse("benchmarks:source-task", args=["plain"])).status_code == 404
-    assert as_ada.get(reverse("benchmarks:source-task", args=["none"])).status_code == 404
+    assert as_ada.get(url("source-task", "plain")).status_code == 404
+    assert as_ada.get(url("source-task", "none")).status_code == 404
     assert as_ben.get(ADDRESS).status_code == 403
 
 

@@ -9,12 +9,11 @@ from typing import Any
 
 import pytest
 from django.test import override_settings
-from django.urls import reverse
 
 from benchmarks.models import Judge, Result
 from benchmarks.results import computation, stored
 from benchmarks.results.computation import CannotCompute, Computation, totals
-from tests.makers import NOW
+from tests.makers import NOW, url
 from tests.makers_recall import make_judge
 
 pytestmark = pytest.mark.django_db
@@ -155,12 +154,12 @@ def test_a_failure_has_a_reason_and_is_tried_again_on_demand(
     assert reason in shown.reason
     work()
     assert stored.unfinished(NOW).count() == 0
-    page = as_ada.get(reverse("benchmarks:result-state", args=[shown.result.uid]))
+    page = as_ada.get(url("result-state", shown.result.uid))
     assert page.status_code == 286
     assert reason in page.text
     assert "Try again" in page.text
     world.error = None
-    as_ada.post(reverse("benchmarks:result-again", args=[shown.result.uid]), {"next": "/leaderboard/"})
+    as_ada.post(url("result-again", shown.result.uid), {"next": "/leaderboard/"})
     work()
     assert stored.look_up(doubling, Look(3), now=NOW, wait_s=0).figures == Figures(6.0)
 
@@ -204,7 +203,7 @@ def test_what_a_worker_that_died_left_is_found_by_the_sweep_and_fails_once_its_l
     late = NOW + timedelta(minutes=12)
     shown = stored.look_up(doubling, Look(3), now=late, wait_s=0)
     assert (shown.state, shown.is_waiting) == ("failed", False)
-    page = as_ada.get(reverse("benchmarks:result-state", args=[shown.result.uid])).text
+    page = as_ada.get(url("result-state", shown.result.uid)).text
     assert "could not be computed: The worker that computed them ended before they were there." in page
     stored.try_again(row=shown.result, now=late)
     assert stored.look_up(doubling, Look(3), now=late, wait_s=0).state == "computing"
@@ -274,7 +273,7 @@ def test_what_nobody_looks_at_is_forgotten_and_a_page_never_shows_an_unknown_res
     doubling, as_ada, as_ben
 ) -> None:
     shown = stored.look_up(doubling, Look(3), now=NOW, wait_s=0)
-    address = reverse("benchmarks:result-state", args=[shown.result.uid])
+    address = url("result-state", shown.result.uid)
     assert as_ben.get(address).status_code == 403
     assert as_ada.get(address).status_code == 200
     assert stored.forget(now=NOW + timedelta(days=29)) == 0
@@ -288,7 +287,7 @@ def test_what_nobody_looks_at_is_forgotten_and_a_page_never_shows_an_unknown_res
 def test_a_page_that_waits_has_the_frame_of_its_page_and_fills_in_place(as_ada) -> None:
     frame = as_ada.get("/questions/recall/")
     [row] = Result.objects.all()
-    state = reverse("benchmarks:result-state", args=[row.uid])
+    state = url("result-state", row.uid)
     assert state in frame.text
     work()
     there = as_ada.get(f"{state}?version=", headers={"HX-Request": "true"})

@@ -3,21 +3,16 @@
 from typing import Any
 
 import pytest
-from django.urls import reverse
 from django.utils import timezone
 
 from benchmarks.engine import judging
 from benchmarks.models import Haystack, JudgeRun, Response, RetrieverRanking, Summarizer, Summary
 from benchmarks.summarizers.config import default_prompt
 from tests.fake_openai import MODEL, Answer, FakeServer
-from tests.makers import make_haystack, make_summary
+from tests.makers import make_haystack, make_summary, url
 from tests.makers_recall import make_response
 
 pytestmark = pytest.mark.django_db
-
-
-def url(name: str, *args) -> str:
-    return reverse(f"benchmarks:{name}", args=args)
 
 
 def fields(server: FakeServer, **others) -> dict[str, Any]:
@@ -78,7 +73,7 @@ def test_a_change_is_a_new_version_and_wrong_settings_are_said(
     assert (
         as_ada.post(url("summarizer-new"), fields(server, method="hierarchical", block_words=1)).status_code == 422
     )
-    folded = as_ada.post(url("summarizer-new"), fields(server, top_p=2)).content.decode()
+    folded = as_ada.post(url("summarizer-new"), fields(server, top_p=2)).text
     assert '<details class="fold" open>' in folded
     taken = as_ada.post(url("summarizer-new"), fields(server, name="gull"))
     assert "An imported system is called" in taken.text
@@ -156,7 +151,7 @@ def test_questions_are_answered_from_the_page_of_a_summarizer(as_ada, server: Fa
 
 
 def test_what_the_method_does_not_need_is_not_asked_for(as_ada, server: FakeServer) -> None:
-    html = as_ada.get(url("summarizer-new")).content.decode()
+    html = as_ada.get(url("summarizer-new")).text
     assert '<details class="fold" open>' not in html
     assert html.count('<details class="fold">') == 1
     assert as_ada.post(url("summarizer-new"), fields(server, block_words="")).status_code == 302

@@ -6,7 +6,6 @@ from decimal import Decimal
 from pathlib import Path
 
 import pytest
-from django.urls import reverse
 from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
@@ -35,7 +34,7 @@ from tests.benchmarks.engine.budgeted import (
     work,
 )
 from tests.fake_openai import MODEL, Answer, FakeServer, failing, judged
-from tests.makers import make_summary
+from tests.makers import make_summary, url
 
 pytestmark = pytest.mark.django_db
 
@@ -222,10 +221,10 @@ def test_a_budget_below_what_is_spent_or_may_be_is_refused_on_the_page(
     server.behaviour = Till(lose=lambda n: n == 1)
     run = work(request(make_judge(server), budget=9 * CENT, concurrency=1))
     assert run.state == JudgeRun.State.PAUSED
-    shown = as_eve.get(reverse("benchmarks:judge-run", args=[run.uid])).text
+    shown = as_eve.get(url("judge-run", run.uid)).text
     assert "Replies lost" in shown
     assert "counts against the budget" in shown
-    address = reverse("benchmarks:judge-run-resume", args=[run.uid])
+    address = url("judge-run-resume", run.uid)
     assert "has spent" in as_eve.post(address, {"budget": "0.04"}, follow=True).text
     assert JudgeRun.objects.get().state == JudgeRun.State.PAUSED
     as_eve.post(address, {"budget": "5"})

@@ -22,7 +22,7 @@ from tests.annotation.rated import make_rating_study
 from tests.annotation.test_rating_results import BRIEF
 from tests.benchmarks.engine.asking import make_judge, price, work
 from tests.fake_openai import Answer, FakeServer
-from tests.makers import NOW, make_summary
+from tests.makers import NOW, make_summary, url
 from tests.running import json_of
 from tests.taking_in import import_rows
 
@@ -131,19 +131,19 @@ def test_a_study_is_rated_from_its_page_after_an_estimate(
 ) -> None:
     study = make_rating_study(annotators=[ben], researcher=ada)
     price()
-    url = reverse("annotation:rating-machine-run", args=[study.uid])
-    assert "The model rates the 4 summaries of this study" in as_ada.get(url).content.decode()
+    here = reverse("annotation:rating-machine-run", args=[study.uid])
+    assert "The model rates the 4 summaries of this study" in as_ada.get(here).text
     chosen = {"judge": str(judge.uid), "concurrency": "4", "repeats": "1", "budget": ""}
-    page = as_ada.get(url, chosen)
+    page = as_ada.get(here, chosen)
     assert page.context["estimate"].n_calls == 20
     assert page.context["estimate"].dollars is not None
     server.behaviour = by_aspect
-    assert "study Ferry ratings" in as_ada.post(url, chosen, follow=True).content.decode()
+    assert "study Ferry ratings" in as_ada.post(here, chosen, follow=True).text
     made = JudgeRun.objects.get()
     work(made)
-    answers = as_ada.get(reverse("benchmarks:judge-run-answers", args=[made.uid])).content.decode()
+    answers = as_ada.get(url("judge-run-answers", made.uid)).text
     assert "attributability: How far do the documents support what it says?" in answers
-    results = as_ada.get(reverse("annotation:study-figures", args=[study.uid])).content.decode()
+    results = as_ada.get(reverse("annotation:study-figures", args=[study.uid])).text
     assert "No summary is rated in full yet." in results
     assert Study.objects.get() == study
 

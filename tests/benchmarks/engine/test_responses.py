@@ -9,7 +9,6 @@ import pytest
 from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
-from django.urls import reverse
 from django.utils import timezone
 
 from benchmarks.engine import judging, summarizing
@@ -32,7 +31,7 @@ from benchmarks.models import (
 from benchmarks.summarizers.conditions import Condition
 from tests.benchmarks.engine.asking import estimated, killed, price, summarizer, work
 from tests.fake_openai import Answer, FakeServer
-from tests.makers import flat
+from tests.makers import flat, url
 from tests.makers_recall import NOW, make_response
 from tests.running import json_of
 
@@ -208,15 +207,13 @@ def test_what_is_no_response_is_counted_and_never_paid_twice(server: FakeServer,
     assert command("--system", "heron")["written"] == 0
     assert server.n_asked == 4
     one = JudgeRun.objects.get()
-    shown = as_ada.get(reverse("benchmarks:judge-run", args=[one.uid])).text
+    shown = as_ada.get(url("judge-run", one.uid)).text
     assert "4 of 4 responses written" in shown
     assert "documents: full" in shown
-    rows = as_ada.get(reverse("benchmarks:judge-run-answers", args=[one.uid])).text
-    assert reverse("benchmarks:response-detail", args=[Response.objects.get(text="Fine.").uid]) in rows
+    rows = as_ada.get(url("judge-run-answers", one.uid)).text
+    assert url("response-detail", Response.objects.get(text="Fine.").uid) in rows
     assert "What about the ferry, part 4?" in rows
-    page = flat(
-        as_ada.get(reverse("benchmarks:response-detail", args=[Response.objects.get(text="Fine.").uid])).text
-    )
+    page = flat(as_ada.get(url("response-detail", Response.objects.get(text="Fine.").uid)).text)
     assert "from 85 words of its documents (full)" in page
 
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 from django.core.management import CommandError, call_command
-from django.urls import reverse
 from django.utils import timezone
 
 from benchmarks.engine import batches, judging, summarizing, versions
@@ -27,7 +26,7 @@ from benchmarks.models import (
 from tests.benchmarks.engine.asking import estimated, killed, summarizer, work
 from tests.benchmarks.engine.test_batches import answer, reply, requests_in
 from tests.fake_openai import Answer, FakeServer
-from tests.makers import make_haystack, make_summary
+from tests.makers import make_haystack, make_summary, url
 from tests.running import json_of
 
 pytestmark = pytest.mark.django_db
@@ -126,11 +125,11 @@ def test_what_is_no_summary_is_kept_counted_and_never_asked_again(server: FakeSe
     }
     assert Summary.objects.count() == 4
     one = JudgeRun.objects.get()
-    assert "5 of 5 summaries written" in as_ada.get(reverse("benchmarks:judge-run", args=[one.uid])).text
-    invalid = as_ada.get(reverse("benchmarks:judge-run-answers", args=[one.uid]), {"only": "invalid"}).text
+    assert "5 of 5 summaries written" in as_ada.get(url("judge-run", one.uid)).text
+    invalid = as_ada.get(url("judge-run-answers", one.uid), {"only": "invalid"}).text
     assert "It cites what was not shown: 99." in invalid
     assert "%$ garbage, and no bullet" in invalid
-    assert "heron" not in as_ada.get(reverse("benchmarks:judges")).text
+    assert "heron" not in as_ada.get(url("judges")).text
     assert (summarize("--system", "heron", "--haystack", "ferry")["written"], server.n_asked) == (0, 5)
 
 

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from django.db.models import QuerySet
-from django.urls import reverse
 from django.utils import timezone
 
 from benchmarks.engine import costs, judging, overview, runs, versions
@@ -22,6 +21,7 @@ from benchmarks.judges.questions import ModelConfig, Question
 from benchmarks.models import AuditEvent, Judge, JudgeCall, JudgeRun, JudgeRunItem, Subtopic, Summary, System
 from tests.benchmarks.engine.asking import make_judge, price, remarks, work
 from tests.fake_openai import Answer, FakeServer, failing
+from tests.makers import url
 
 pytestmark = pytest.mark.django_db
 
@@ -152,7 +152,7 @@ def test_its_run_is_shown_paused_and_resumed_like_any_other(
 ) -> None:
     server.behaviour = lambda number, body: Answer("- Short.") if number == 1 else failing(401, "Wrong key.")
     run = request(judge, summaries)
-    address = reverse("benchmarks:judge-run", args=[run.uid])
+    address = url("judge-run", run.uid)
     work(run)
     assert run.state == JudgeRun.State.PAUSED
     shown = as_ada.get(address).text

@@ -8,7 +8,6 @@ import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import CommandError, call_command
 from django.test import Client
-from django.urls import reverse
 
 from benchmarks.io import formats
 from benchmarks.io.formats import Format, Option
@@ -16,6 +15,7 @@ from benchmarks.io.plan import Plan, Result
 from benchmarks.io.reading.files import File
 from benchmarks.io.reading.problems import Problems
 from benchmarks.models import AuditEvent, ImportJob, System
+from tests.makers import url
 from tests.running import json_of
 
 pytestmark = pytest.mark.django_db
@@ -87,17 +87,17 @@ def test_the_command_has_it_with_a_dry_run_and_its_option(tmp_path: Path) -> Non
 
 
 def test_the_page_has_it_with_its_field_and_the_worker_its_rows(as_ada) -> None:
-    new = reverse("benchmarks:import-new")
-    fields = as_ada.get(new, {"format": "toy"}, headers={"HX-Request": "true"}).content.decode()
+    new = url("import-new")
+    fields = as_ada.get(new, {"format": "toy"}, headers={"HX-Request": "true"}).text
     assert "Whose systems they are." in fields
     assert "Name of the imported judge" not in fields
     form = {"format": "toy", "file": SimpleUploadedFile("systems.txt", b"one\n")}
     refused = as_ada.post(new, form)
-    assert (refused.status_code, "Fill this in." in refused.content.decode()) == (422, True)
+    assert (refused.status_code, "Fill this in." in refused.text) == (422, True)
     as_ada.post(new, {**form, "file": SimpleUploadedFile("systems.txt", b"one\n"), "team": "a"})
     job = ImportJob.objects.get()
     assert (job.state, job.report["created"]) == ("checked", {"systems": 1})
-    shown = as_ada.post(reverse("benchmarks:import-confirm", args=[job.uid]), follow=True).content.decode()
+    shown = as_ada.post(url("import-confirm", job.uid), follow=True).text
     assert "/systems/all/" in shown
     assert System.objects.get().summarizer == "a"
 
@@ -125,13 +125,13 @@ def test_errors_of_all_files_are_told_each_with_its_file(tmp_path: Path) -> None
 
 
 def test_a_format_is_for_those_with_its_permission(ada, as_ada, login: Callable[..., Client]) -> None:
-    new = reverse("benchmarks:import-new")
-    assert 'value="labels"' in as_ada.get(new).content.decode()
+    new = url("import-new")
+    assert 'value="labels"' in as_ada.get(new).text
     ada.groups.first().permissions.remove(
         ada.groups.first().permissions.get(codename="add_study", content_type__app_label="annotation")
     )
     client = login(type(ada).objects.get(pk=ada.pk))
-    assert 'value="labels"' not in client.get(new).content.decode()
+    assert 'value="labels"' not in client.get(new).text
     form = {
         "format": "labels",
         "study": "s",

@@ -2,7 +2,6 @@
 
 import copy
 import io
-import json
 import subprocess
 import sys
 from datetime import datetime
@@ -16,9 +15,6 @@ from pytest_django import DjangoAssertNumQueries
 from benchmarks import grouping
 from benchmarks.io.plan import Result
 from benchmarks.io.reading.problems import ImportFailed, Problems
-from benchmarks.io.running import Report
-from benchmarks.io.schemas import summhay
-from benchmarks.io.schemas.topics import TopicFile
 from benchmarks.models import (
     AuditEvent,
     Document,
@@ -48,14 +44,6 @@ WHOLE = {
 }
 
 
-def parsed(value: dict[str, Any]) -> TopicFile:
-    return summhay.parse(io.BytesIO(json.dumps(value).encode()), name="topic_harbour")
-
-
-def take_in(value: dict[str, Any], now: datetime, **kwargs) -> Report:
-    return import_topic(parsed(value), actor=kwargs.pop("actor", None), now=now, **kwargs)
-
-
 def rows_in_database() -> list[int]:
     models = (Haystack, Document, Subtopic, Insight, System, Summary, Verdict, RetrieverRanking, Judge, AuditEvent)
     return [model.objects.count() for model in models]
@@ -81,7 +69,7 @@ def test_the_published_file_is_imported_whole_and_a_second_time_changes_nothing(
 
 def test_rows_hold_what_the_file_says(now: datetime) -> None:
     value = topic_json()
-    report = take_in(value, now)
+    report = import_topic(value, now=now)
     haystack = Haystack.objects.get()
     assert (haystack.n_documents, haystack.domain) == (12, "conversation")
     assert report.results == (Result(haystack.title, str(haystack.uid)),)
@@ -116,23 +104,23 @@ def test_verdicts_that_break_our_rule_are_kept_and_flagged(now: datetime) -> Non
     judged = value["subtopics"][0]["eval_summaries"]["summary_subtopic_m"]
     judged[0] |= {"coverage": "FULL_COVERAGE", "bullet_id": "NA"}
     judged[1] |= {"coverage": "NO_COVERAGE", "bullet_id": 2}
-    take_in(value, now)
+    import_topic(value, now=now)
     rows = Verdict.objects.order_by("insight__number").values_list("coverage", "lines", "is_linked", "breaks_rule")
     assert list(rows) == [("full", [], False, True), ("none", [2], True, True)]
 
 
 def test_a_dry_run_counts_the_same_and_writes_nothing(now: datetime) -> None:
-    dry = take_in(topic_json(), now, dry_run=True)
+    dry = import_topic(topic_json(), now=now, dry_run=True)
     assert rows_in_database() == [0] * 10
-    wet = take_in(topic_json(), now)
+    wet = import_topic(topic_json(), now=now)
     assert dry.created == wet.created
     assert dry.results == ()
-    assert take_in(topic_json(), now, dry_run=True).unchanged == wet.created
+    assert import_topic(topic_json(), now=now, dry_run=True).unchanged == wet.created
 
 
 def test_what_a_changed_file_adds_is_added(now: datetime) -> None:
     value = topic_json()
-    take_in(value, now)
+    import_topic(value, now=now)
     data_version = Haystack.objects.get().content_sha256
     more = copy.deepcopy(value)
     subtopic = more["subtopics"][0]
@@ -142,15 +130,15 @@ def test_what_a_changed_file_adds_is_added(now: datetime) -> None:
     ]
     subtopic["retriever"]["vector"] = {"harbour-d0": 0.5}
     subtopic["retriever"]["keywords"]["harbour-d0"] = 77
-    report = take_in(more, now)
+    report = import_topic(more, now=now)
     assert report.created == {"systems": 1, "summaries": 1, "verdicts": 1, "retriever_scores": 1}
     assert report.updated == {"retriever_scores": 1}
     assert RetrieverRanking.objects.get(subtopic__key="harbour-s0", retriever="keywords").scores["1"] == 77
     assert Haystack.objects.get().content_sha256 == data_version
-    assert take_in(more, now).created == {}
+    assert import_topic(more, now=now).created == {}
     # Other verdicts fit under another judge
     change_verdict(value)
-    assert take_in(value, now, judge_name="second opinion").created == {"verdicts": 24}
+    assert import_topic(value, now=now, judge_name="second opinion").created == {"verdicts": 24}
     assert set(Judge.objects.values_list("name", flat=True)) == {"published", "second opinion"}
 
 
@@ -160,13 +148,13 @@ def test_a_new_subtopic_changes_the_version_of_the_data(now: datetime) -> None:
     gone = {insight["insight_id"] for insight in first["subtopics"].pop()["insights"]}
     for document in first["documents"]:
         document["insights_included"] = [name for name in document["insights_included"] if name not in gone]
-    take_in(first, now)
+    import_topic(first, now=now)
     before = Haystack.objects.get().content_sha256
-    assert take_in(both, now).created["subtopics"] == 1
+    assert import_topic(both, now=now).created["subtopics"] == 1
     after = Haystack.objects.get().content_sha256
     assert after != before
     Haystack.objects.all().delete()
-    take_in(both, now)
+    import_topic(both, now=now)
     assert Haystack.objects.get().content_sha256 == after
 
 
@@ -230,13 +218,13 @@ def change_verdict(value: dict[str, Any]) -> None:
 )
 def test_what_others_may_have_read_or_judged_is_never_altered(change, place: str, now: datetime) -> None:
     value = topic_json()
-    take_in(value, now)
+    import_topic(value, now=now)
     before = rows_in_database()
     changed = copy.deepcopy(value)
     change(changed)
     changed["subtopics"][1]["summaries"]["summary_subtopic_new"] = ["- Not to be imported either."]
     with pytest.raises(ImportFailed) as caught:
-        take_in(changed, now)
+        import_topic(changed, now=now)
     errors = caught.value.problems.errors
     assert {problem.kind for problem in errors} == {"differs"}
     assert any(str(problem).startswith(f"{place}: expected what was imported before, ") for problem in errors)
@@ -247,12 +235,12 @@ def test_what_others_may_have_read_or_judged_is_never_altered(change, place: str
 def test_the_name_of_a_judge_that_works_here_is_refused(now: datetime) -> None:
     Judge.objects.create(name="lexical", kind="lexical", config_sha256="x", created_at=now)
     with pytest.raises(ImportFailed, match="Give the published verdicts another judge name"):
-        take_in(topic_json(), now, judge_name="lexical")
+        import_topic(topic_json(), now=now, judge_name="lexical")
 
 
 def test_two_haystacks_share_their_systems_and_their_judge(now: datetime) -> None:
-    take_in(topic_json(), now)
-    assert take_in(topic_json(key="market", title="The market", seed=8), now).unchanged == {"systems": 4}
+    import_topic(topic_json(), now=now)
+    assert import_topic(topic_json(key="market", title="The market", seed=8), now=now).unchanged == {"systems": 4}
     assert (Haystack.objects.count(), System.objects.count(), Judge.objects.count()) == (2, 4, 1)
 
 
@@ -262,13 +250,13 @@ def test_a_failure_in_the_middle_of_writing_leaves_nothing(now: datetime, monkey
 
     monkeypatch.setattr("benchmarks.io.running.audit.record", fail)
     with pytest.raises(OSError, match="disk full"):
-        take_in(topic_json(), now)
+        import_topic(topic_json(), now=now)
     assert rows_in_database() == [0] * 10
 
 
 def test_the_log_says_who_imported_what(ada, now: datetime) -> None:
-    take_in(topic_json(), now, actor=ada)
-    take_in(topic_json(), now, actor=ada)
+    import_topic(topic_json(), now=now, actor=ada)
+    import_topic(topic_json(), now=now, actor=ada)
     event = AuditEvent.objects.get()
     assert (event.actor, event.action, event.object_name) == (
         ada,
@@ -281,11 +269,11 @@ def test_the_log_says_who_imported_what(ada, now: datetime) -> None:
 def test_the_number_of_queries_does_not_grow_with_the_file(
     now: datetime, django_assert_max_num_queries: DjangoAssertNumQueries
 ) -> None:
-    take_in(topic_json(key="a", n_documents=40, n_subtopics=8), now)
+    import_topic(topic_json(key="a", n_documents=40, n_subtopics=8), now=now)
     with django_assert_max_num_queries(15):
-        take_in(topic_json(key="a", n_documents=40, n_subtopics=8), now)
+        import_topic(topic_json(key="a", n_documents=40, n_subtopics=8), now=now)
     with django_assert_max_num_queries(15):
-        take_in(topic_json(key="b", n_documents=80, n_subtopics=16), now, dry_run=True)
+        import_topic(topic_json(key="b", n_documents=80, n_subtopics=16), now=now, dry_run=True)
 
 
 def test_the_command_names_a_dataset_and_a_judge(tmp_path: Path) -> None:
@@ -367,6 +355,5 @@ def test_importing_loads_nothing_heavy() -> None:
 
 def test_warnings_of_the_parser_come_back_in_the_report(now: datetime) -> None:
     problems = Problems()
-    topic = summhay.parse(io.BytesIO(json.dumps(topic_json(unknown_scores=4)).encode()), problems=problems)
-    report = import_topic(topic, actor=None, now=now, problems=problems)
+    report = import_topic(topic_json(unknown_scores=4), now=now, problems=problems)
     assert [(row.kind, row.count) for row in report.problems.warnings] == [("unknown_document", 8)]

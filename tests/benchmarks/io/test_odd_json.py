@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.core.management import call_command
-from django.urls import reverse
 
 from benchmarks.io.reading.problems import ImportFailed
 from benchmarks.io.schemas import eval_benchmark as annotated
 from benchmarks.io.schemas import long2rag, summhay
 from benchmarks.models import Haystack, ImportJob
+from tests.makers import url
 
 ODD = {
     "9" * 5000: "a whole number below 2⁶³, got a number of 5,000 digits",
@@ -41,9 +41,9 @@ def upload(as_ada) -> Callable[[str], str]:
 
     def send(text: str) -> str:
         form = {"format": "summhay", "judge": "published", "file": SimpleUploadedFile("t.json", text.encode())}
-        as_ada.post(reverse("benchmarks:import-new"), form)
+        as_ada.post(url("import-new"), form)
         job = ImportJob.objects.latest("pk")
-        return str(as_ada.get(reverse("benchmarks:import-job", args=[job.uid])).content.decode())
+        return str(as_ada.get(url("import-job", job.uid)).text)
 
     return send
 

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
-from django.urls import reverse
 from django.utils import timezone
 from pytest_django import DjangoAssertNumQueries
 
@@ -21,11 +20,11 @@ from benchmarks.models import AuditEvent, Haystack, ImportJob, Judge
 from benchmarks.tasks import run_import, sweep_imports
 from summhay_site import env
 from tests.conftest import make_user
+from tests.makers import url
 from tests.makers_topic import topic_json
 
 pytestmark = pytest.mark.django_db
 Login = Callable[..., Client]
-NEW = "benchmarks:import-new"
 
 
 @pytest.fixture(autouse=True)
@@ -42,7 +41,7 @@ def file_of(value, name: str = "topic_harbour.json") -> SimpleUploadedFile:
 
 def send(client: Client, value, **fields):
     form = {"format": "summhay", "judge": "published", "file": file_of(value), **fields}
-    return client.post(reverse(NEW), form)
+    return client.post(url("import-new"), form)
 
 
 def stored(value, *, actor, now: datetime, **fields) -> ImportJob:
@@ -51,26 +50,22 @@ def stored(value, *, actor, now: datetime, **fields) -> ImportJob:
     return receive(chunks=[data], actor=actor, now=now, **{**given, **fields})
 
 
-def step(post: str, job: ImportJob) -> str:
-    return reverse(f"benchmarks:import-{post}", args=[job.uid])
-
-
 def test_a_file_is_checked_then_confirmed_then_there(ada, as_ada, uploads: Path) -> None:
     response = send(as_ada, topic_json(unknown_scores=3), dataset="harbours", judge="their judge")
     job = ImportJob.objects.get()
-    assert response["Location"] == step("job", job)
-    page = as_ada.get(step("job", job)).content.decode()
+    assert response["Location"] == url("import-job", job.uid)
+    page = as_ada.get(url("import-job", job.uid)).text
     assert "What would be imported" in page
     assert "6 times, as in" in page
     assert (job.state, Haystack.objects.count()) == ("checked", 0)
-    assert as_ada.post(step("confirm", job)).status_code == 302
+    assert as_ada.post(url("import-confirm", job.uid)).status_code == 302
     job.refresh_from_db()
     assert (job.state, job.report["created"]["documents"]) == ("done", 12)
     haystack = Haystack.objects.get()
     assert (haystack.dataset, haystack.metadata["source_name"]) == ("harbours", "topic_harbour")
     assert Judge.objects.get().name == "their judge"
     assert AuditEvent.objects.get(action="corpus.imported").actor == ada
-    assert "Open “The rebuilding of a small harbour”" in as_ada.get(step("job", job)).content.decode()
+    assert "Open “The rebuilding of a small harbour”" in as_ada.get(url("import-job", job.uid)).text
     assert list(uploads.iterdir()) == []
 
 
@@ -79,10 +74,10 @@ def test_a_file_with_errors_is_refused_in_sentences_and_thrown_away(as_ada, uplo
     value["documents"][3]["document_text"] = ""
     send(as_ada, value)
     job = ImportJob.objects.get()
-    page = as_ada.get(step("job", job)).content.decode()
+    page = as_ada.get(url("import-job", job.uid)).text
     assert "1 error. Nothing was imported." in page
     assert "documents[3].document_text: expected a text that is not empty, got an empty text." in page
-    assert as_ada.post(step("confirm", job)).status_code == 302
+    assert as_ada.post(url("import-confirm", job.uid)).status_code == 302
     job.refresh_from_db()
     assert job.state == "failed"
     assert list(uploads.iterdir()) == []
@@ -91,13 +86,13 @@ def test_a_file_with_errors_is_refused_in_sentences_and_thrown_away(as_ada, uplo
 @pytest.mark.parametrize("data", [b"{", b"\xff\xfe", b"[]", b"<html>", b"import os"])
 def test_what_is_no_haystack_is_never_run_and_always_explained(data: bytes, as_ada) -> None:
     send(as_ada, data)
-    assert "the file: expected " in as_ada.get(step("job", ImportJob.objects.get())).content.decode()
+    assert "the file: expected " in as_ada.get(url("import-job", ImportJob.objects.get().uid)).text
 
 
 def test_a_file_sent_again_is_all_unchanged(as_ada) -> None:
     for _time in range(2):
         send(as_ada, topic_json())
-        as_ada.post(step("confirm", ImportJob.objects.first()))
+        as_ada.post(url("import-confirm", ImportJob.objects.first().uid))
     job = ImportJob.objects.all()[0]
     assert (job.report["unchanged"]["verdicts"], job.report["created"]["verdicts"]) == (24, 0)
     assert Haystack.objects.count() == 1
@@ -116,7 +111,7 @@ def test_a_file_sent_again_is_all_unchanged(as_ada) -> None:
 def test_a_wrong_form_is_given_back_with_a_message(fields: dict[str, Any], message: str, as_ada) -> None:
     response = send(as_ada, topic_json(), **fields)
     assert response.status_code == 422
-    assert message in response.content.decode()
+    assert message in response.text
     assert not ImportJob.objects.exists()
 
 
@@ -124,7 +119,7 @@ def test_an_upload_over_the_limit_is_refused_while_it_arrives(as_ada, settings, 
     settings.UPLOAD_LIMIT_BYTES = 3 * 1024 * 1024
     response = send(as_ada, b" " * (4 * 1024 * 1024))
     assert response.status_code == 422
-    assert "The file is too large: at most 3.0 MB can be uploaded." in response.content.decode()
+    assert "The file is too large: at most 3.0 MB can be uploaded." in response.text
     assert not uploads.exists()
 
 
@@ -179,14 +174,14 @@ def test_a_large_file_is_the_worker_s_and_the_page_polls_until_it_is_done(
     send(as_ada, topic_json())
     job = ImportJob.objects.get()
     assert (job.state, messages) == ("uploaded", [("benchmarks.tasks.run_import", str(job.uid))])
-    fragment = as_ada.get(step("job", job), headers={"HX-Request": "true"})
+    fragment = as_ada.get(url("import-job", job.uid), headers={"HX-Request": "true"})
     assert fragment.status_code == 200
-    assert re.search(r'hx-trigger="every \d+s"', fragment.content.decode())
+    assert re.search(r'hx-trigger="every \d+s"', fragment.text)
     run_import(str(job.uid))
-    last = as_ada.get(step("job", job), headers={"HX-Request": "true"})
+    last = as_ada.get(url("import-job", job.uid), headers={"HX-Request": "true"})
     assert last.status_code == 286
-    assert "hx-trigger" not in last.content.decode()
-    as_ada.post(step("confirm", job))
+    assert "hx-trigger" not in last.text
+    as_ada.post(url("import-confirm", job.uid))
     assert len(messages) == 2
     assert not Haystack.objects.exists()
     run_import(str(job.uid))
@@ -221,8 +216,8 @@ def test_a_step_is_never_taken_by_two_workers_and_a_dead_worker_is_replaced(ada,
 def test_confirming_twice_imports_once(as_ada) -> None:
     send(as_ada, topic_json())
     job = ImportJob.objects.get()
-    as_ada.post(step("confirm", job))
-    assert "not waiting to be imported" in as_ada.post(step("confirm", job), follow=True).content.decode()
+    as_ada.post(url("import-confirm", job.uid))
+    assert "not waiting to be imported" in as_ada.post(url("import-confirm", job.uid), follow=True).text
     assert AuditEvent.objects.filter(action="corpus.imported").count() == 1
 
 
@@ -238,7 +233,7 @@ def test_work_that_breaks_off_says_so_and_nothing_is_imported(
 
     monkeypatch.setattr("benchmarks.io.haystacks.HaystackPlan.write", fail)
     run_import(str(job.uid))
-    page = as_ada.get(step("job", job)).content.decode()
+    page = as_ada.get(url("import-job", job.uid)).text
     assert "Processing this file failed" in page
     assert "boom" not in page
     assert not Haystack.objects.exists()
@@ -267,7 +262,7 @@ def test_a_file_that_nobody_confirms_is_forgotten_after_a_week(ada, now: datetim
 
 def test_a_file_can_be_discarded(as_ada, uploads: Path) -> None:
     send(as_ada, topic_json())
-    assert as_ada.post(step("discard", ImportJob.objects.get())).status_code == 302
+    assert as_ada.post(url("import-discard", ImportJob.objects.get().uid)).status_code == 302
     assert not ImportJob.objects.exists()
     assert list(uploads.iterdir()) == []
 
@@ -280,10 +275,10 @@ def test_a_file_is_its_sender_s_and_the_admin_s(
     advance(uid=job.uid, clock=lambda: now)
     other = login(make_user("flo", "researcher"))
     verb = "get" if name == "job" else "post"
-    assert getattr(other, verb)(step(name, job)).status_code == 404
-    assert getattr(as_ben, verb)(step(name, job)).status_code == 403
-    assert getattr(client, verb)(step(name, job))["Location"].startswith("/login/")
-    assert getattr(as_eve, verb)(step(name, job)).status_code in {200, 302}
+    assert getattr(other, verb)(url(f"import-{name}", job.uid)).status_code == 404
+    assert getattr(as_ben, verb)(url(f"import-{name}", job.uid)).status_code == 403
+    assert getattr(client, verb)(url(f"import-{name}", job.uid))["Location"].startswith("/login/")
+    assert getattr(as_eve, verb)(url(f"import-{name}", job.uid)).status_code in {200, 302}
 
 
 def test_the_page_lists_one_s_own_files_at_a_fixed_cost(
@@ -293,13 +288,13 @@ def test_the_page_lists_one_s_own_files_at_a_fixed_cost(
         stored(topic_json(), actor=ada, now=now, file_name=f"mine{number}.json")
     stored(topic_json(), actor=ben, now=now, file_name="theirs.json")
     with django_assert_max_num_queries(7):
-        page = as_ada.get(reverse(NEW)).content.decode()
+        page = as_ada.get(url("import-new")).text
     assert "mine4.json" in page
     assert "theirs.json" not in page
 
 
 def test_every_format_has_an_example_that_imports(as_ada) -> None:
-    response = as_ada.get(reverse("benchmarks:format-example", args=["summhay"]))
+    response = as_ada.get(url("format-example", "summhay"))
     send(as_ada, b"".join(response.streaming_content))
     assert ImportJob.objects.get().state == "checked"
-    assert as_ada.get(reverse("benchmarks:format-example", args=["xml"])).status_code == 404
+    assert as_ada.get(url("format-example", "xml")).status_code == 404

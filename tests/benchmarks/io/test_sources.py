@@ -218,11 +218,11 @@ def test_pages_list_datasets_of_sources_and_not_each_source(now: datetime) -> No
     take(now, *(line(key=str(number), title=f"Mole {number}") for number in range(3)), dataset="ports")
     client = Client()
     client.force_login(make_user("ada", "researcher"))
-    page = client.get("/corpora/").content.decode()
+    page = client.get("/corpora/").text
     assert 'href="?dataset=ports"' in page
     assert "Mole 1" not in page
-    assert "Mole 1" in client.get("/corpora/?dataset=ports").content.decode()
+    assert "Mole 1" in client.get("/corpora/?dataset=ports").text
     source = client.get(f"/corpora/{Haystack.objects.all()[0].uid}/")
     assert source.status_code == 200
-    assert "New writing study" in source.content.decode()
+    assert "New writing study" in source.text
     assert System.objects.count() == 2

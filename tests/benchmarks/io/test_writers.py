@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.urls import reverse
 from pytest_django import DjangoAssertNumQueries
 
 from annotation.models import Exposure
 from benchmarks.io.schemas import summhay
 from benchmarks.io.writers import topic_of
 from benchmarks.models import Haystack, Summary, System, Verdict
+from tests.makers import url
 from tests.makers_topic import topic_json
 from tests.taking_in import import_topic
 
@@ -21,9 +21,8 @@ pytestmark = pytest.mark.django_db
 
 
 def imported(value: dict[str, Any], now: datetime) -> Haystack:
-    topic = summhay.parse(io.BytesIO(json.dumps(value).encode()), name="topic_harbour")
-    import_topic(topic, actor=None, now=now)
-    return Haystack.objects.get(key=topic.key)
+    import_topic(value, now=now)
+    return Haystack.objects.get(key=value["topic_id"])
 
 
 def test_what_comes_out_is_what_went_in(now: datetime) -> None:
@@ -50,8 +49,8 @@ def test_a_title_is_shown_without_marks_of_markdown_and_exported_with_them(now: 
     value["topic"] = "**The rebuilding** of a *small* harbour"
     value["documents"][0]["title"] = "**Minutes** of the council"
     haystack = imported(value, now)
-    address = reverse("benchmarks:haystack-detail", args=[haystack.uid])
-    for page in (as_ada.get(reverse("benchmarks:corpora")), as_ada.get(address)):
+    address = url("haystack-detail", haystack.uid)
+    for page in (as_ada.get(url("corpora")), as_ada.get(address)):
         assert "The rebuilding of a small harbour" in page.text
         assert "**" not in page.text
     assert "Minutes of the council" in as_ada.get(address).text
@@ -73,7 +72,7 @@ def test_the_published_file_comes_out_as_it_went_in(published: Path, now: dateti
 
 def test_importing_an_export_changes_nothing_and_elsewhere_makes_the_same(now: datetime, as_ada) -> None:
     haystack = imported(topic_json(), now)
-    response = as_ada.get(reverse("benchmarks:haystack-download", args=[haystack.uid]))
+    response = as_ada.get(url("haystack-download", haystack.uid))
     assert response["Content-Disposition"] == 'attachment; filename="topic_harbour.json"'
     again = summhay.parse(io.BytesIO(b"".join(response.streaming_content)), name="other")
     report = import_topic(again, actor=None, now=now)
@@ -87,7 +86,7 @@ def test_importing_an_export_changes_nothing_and_elsewhere_makes_the_same(now: d
 
 def test_a_download_is_an_exposure(now: datetime, ada, as_ada) -> None:
     haystack = imported(topic_json(), now)
-    as_ada.get(reverse("benchmarks:haystack-download", args=[haystack.uid]))
+    as_ada.get(url("haystack-download", haystack.uid))
     assert Exposure.objects.filter(user=ada, haystack=haystack).count() == 1
 
 
