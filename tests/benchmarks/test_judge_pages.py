@@ -25,6 +25,7 @@ from benchmarks.models import (
     Summary,
     Verdict,
 )
+from tests.benchmarks.engine.asking import price, remarks, request, work
 from tests.fake_openai import MODEL, Answer, FakeServer, failing
 from tests.makers import flat, make_haystack, make_summary, url
 from tests.makers_recall import make_response
@@ -83,8 +84,8 @@ def test_the_estimate_comes_before_the_run_and_sends_nothing(
 ) -> None:
     judge = made(as_ada, server)
     assert "there is no price for this model" in as_ada.get(url("judge-detail", judge.uid), NUMBERS).text
-    price = {"model": MODEL, "base_url": "", "valid_from": "2020-01-01", "input_per_million": "2"}
-    as_ada.post(url("prices"), {**price, "output_per_million": "8"})
+    values = {"model": MODEL, "base_url": "", "valid_from": "2020-01-01", "input_per_million": "2"}
+    as_ada.post(url("prices"), {**values, "output_per_million": "8"})
     assert ModelPrice.objects.get().cached_per_million is None
     shown = as_ada.get(url("judge-detail", judge.uid), NUMBERS)
     assert (shown.context["estimate"].n_subjects, shown.context["estimate"].n_paid) == (1, 3)
@@ -94,8 +95,7 @@ def test_the_estimate_comes_before_the_run_and_sends_nothing(
     assert shown.context["estimate"].n_calls == 0
     assert server.n_asked == 0
     # An estimate of many summaries looks at some of them
-    for n in range(6):
-        make_summary(subtopic=summary.subtopic, text=f"- Remark {n}.", system=f"s{n}")
+    remarks(summary.subtopic, 6)
     whole = as_ada.get(url("judge-detail", judge.uid), NUMBERS).context["estimate"]
     assert (whole.n_subjects, whole.n_calls, whole.is_of_a_part) == (7, 21, False)
     monkeypatch.setattr(overview, "MOST_LOOKED_AT", 4)
@@ -147,8 +147,7 @@ def test_a_run_that_its_budget_stopped_goes_on_with_a_larger_one(
     ada, as_ada, server: FakeServer, summary: Summary
 ) -> None:
     judge = made(as_ada, server)
-    values = {"model": MODEL, "valid_from": date(2020, 1, 1), "output_per_million": 100_000}
-    ModelPrice.objects.create(input_per_million=0, **values)
+    price(input_per_million=0, cached_per_million=None, output_per_million=100_000)
     as_ada.post(url("judge-start", judge.uid), {**NUMBERS, "concurrency": "1", "budget": "41"})
     run = JudgeRun.objects.get()
     assert (run.state, server.n_asked) == (JudgeRun.State.PAUSED, 2)
@@ -194,7 +193,7 @@ def test_a_judges_page_reads_only_what_its_newest_verdicts_are_about(
         judge=judge, task="recall", subjects=judged, reason="test", now=timezone.now(),
         options=judging.ModelOptions(concurrency=1),
     )  # fmt: skip
-    judging.run_pending(run=run, clock=timezone.now)
+    work(run)
     for n in range(20):
         make_response(f"other{n}", system="wren", n_points=1, text="Never judged, never read.")
     KeyPoint.objects.filter(question__key="q0").update(text="Another claim.")
@@ -233,8 +232,8 @@ def test_the_page_of_a_run_of_autods_scores_counts_key_points(
     )  # fmt: skip
     for _ in range(runs.MAX_ATTEMPTS):
         with pytest.raises(CallFailed):
-            judging.run_pending(run=run, clock=timezone.now)
-    judging.run_pending(run=run, clock=timezone.now)
+            work(run)
+    work(run)
     with django_assert_max_num_queries(22):
         text = flat(as_ada.get(url("judge-run", run.uid)).text)
     assert "AutoDS scores: 2 of 3 key points asked about" in text
@@ -266,13 +265,11 @@ def test_the_cost_is_of_the_day_in_utc_wherever_the_reader_is(
 ) -> None:
     """Half past eleven in the evening is the next day in Berlin and the same in New York."""
     judge = made(as_ada, server)
-    run = judging.request_run(judge=judge, subjects=[summary], reason="test", now=timezone.now())
-    judging.run_pending(run=run, clock=timezone.now)
+    run = request(judge)
+    work(run)
     JudgeCall.objects.update(answered_at=datetime(2026, 3, 2, 23, 30, tzinfo=UTC))
     for day, dollars in ((date(2026, 3, 1), 10), (date(2026, 3, 2), 20), (date(2026, 3, 3), 1000)):
-        ModelPrice.objects.create(
-            model=MODEL, valid_from=day, input_per_million=dollars, output_per_million=dollars
-        )
+        price(valid_from=day, input_per_million=dollars, cached_per_million=None, output_per_million=dollars)
     for person, zone in ((ada, "Europe/Berlin"), (eve, "America/New_York")):
         type(person).objects.filter(pk=person.pk).update(time_zone=zone)
         assert "0.0066" in login(person).get(url("judge-run", run.uid)).text, zone

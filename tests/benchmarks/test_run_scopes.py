@@ -14,9 +14,10 @@ from django.utils import timezone
 
 from annotation.models import Study
 from annotation.writing import scoring
-from benchmarks.engine import judging, scopes, versions
+from benchmarks.engine import judging, scopes
 from benchmarks.models import Judge, JudgeRun, Summary, Verdict
 from tests.annotation.labelled import make_labelled_study, make_summaries
+from tests.benchmarks.engine.asking import make_judge
 from tests.conftest import make_user
 from tests.fake_openai import Answer, FakeServer, failing
 from tests.makers import (
@@ -244,8 +245,7 @@ def test_a_run_leads_to_its_answers_and_to_the_invalid_ones(
     server: FakeServer, as_ada, django_assert_max_num_queries
 ) -> None:
     summary = make_summary(subtopic=make_haystack().subtopics.get(number=1))
-    config = {"base_url": server.address, "model": "sparrow-1", "protocol": "one", "prompt": "Judge."}
-    judge = versions.ensure_judge(name="sparrow", kind="openai", config=config, now=NOW)
+    judge = make_judge(server)
     server.behaviour = lambda n, body: Answer("<script>nonsense</script>")
     as_ada.post(start_url(judge), {"concurrency": "1", "repeats": "1"})
     run = JudgeRun.objects.get()
@@ -266,8 +266,7 @@ def test_missing_items_of_a_run_are_asked_again_as_the_run_asked(server: FakeSer
     subtopic = make_haystack().subtopics.get(number=1)
     for n in range(3):
         make_summary(subtopic=subtopic, system=f"m{n}", text=f"- Text {n}.")
-    config = {"base_url": server.address, "model": "sparrow-1", "protocol": "one", "prompt": "Judge."}
-    judge = versions.ensure_judge(name="sparrow", kind="openai", config=config, now=NOW)
+    judge = make_judge(server)
     server.behaviour = lambda n, body: failing(400, "odd") if "Text 1" in json.dumps(body) else None
     as_ada.post(start_url(judge), {"concurrency": "2", "repeats": "1", "budget": "", "sample": "3", "seed": "5"})
     first = JudgeRun.objects.get()
@@ -302,8 +301,7 @@ def test_a_finished_run_leads_to_where_people_labelled_the_same(
 @pytest.mark.django_db(transaction=True)
 def test_trying_a_summary_lands_on_its_answers(server: FakeServer, as_ada) -> None:
     summary = make_summary(subtopic=make_haystack().subtopics.get(number=1))
-    config = {"base_url": server.address, "model": "sparrow-1", "protocol": "one", "prompt": "Judge."}
-    judge = versions.ensure_judge(name="sparrow", kind="openai", config=config, now=NOW)
+    judge = make_judge(server)
     here = url("judge-try", judge.uid, summary.uid)
     response = as_ada.post(here)
     assert response["Location"] == f"{here}#answers"

@@ -69,6 +69,12 @@ def answer(folder: Path, lines: Sequence[str], name: str = "output.jsonl") -> No
     (folder / name).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
+def answered(folder: Path) -> SimpleNamespace:
+    """Answer all requests in a folder, and read the replies."""
+    answer(folder, [reply(row) for row in requests_in(folder)])
+    return read(folder)
+
+
 def verdicts(judge: Judge) -> list[tuple[Any, ...]]:
     fields = ("summary", "insight", "repeat", "coverage", "lines", "is_valid")
     return list(judge.verdicts.order_by("summary", "insight", "repeat").values_list(*fields))
@@ -220,8 +226,7 @@ def test_replies_cost_their_share_and_what_is_out_is_reserved_in_the_budget(
     account = costs.account_of(run, prices=costs.Prices(), now=timezone.now())
     worst = [costs.worst_case(row["body"], costs.Prices()._rows[0]) for row in requests_in(tmp_path)]
     assert account.reserved == HALF * sum(worst)
-    answer(tmp_path, [reply(row) for row in requests_in(tmp_path)])
-    read(tmp_path)
+    answered(tmp_path)
     paid = costs.cost_of(run.calls.all()).dollars
     account = costs.account_of(run, prices=costs.Prices(), now=timezone.now())
     assert (account.reserved, account.settled) == (0, paid)
@@ -243,8 +248,7 @@ def test_a_budget_that_holds_one_request_gets_one_into_the_files(
     run = request(judge, budget=worst * Decimal("1.5"))
     made = write(run, tmp_path / "out")
     assert (made.requests, "budget" in made.stopped) == (1, True)
-    answer(tmp_path / "out", [reply(row) for row in requests_in(tmp_path / "out")])
-    assert read(tmp_path / "out").answered == 1
+    assert answered(tmp_path / "out").answered == 1
     assert write(run, tmp_path / "more").requests == 1  # the answer used less than its worst case
 
 
@@ -256,8 +260,7 @@ def test_another_run_that_asks_the_same_waits_and_says_for_what(
     other = work(request(twin))
     assert (other.state, server.n_asked) == ("paused", 0)
     assert other.message.startswith("6 of its requests wait for replies in batch files.")
-    answer(tmp_path, [reply(row) for row in requests_in(tmp_path)])
-    read(tmp_path)
+    answered(tmp_path)
     assert verdicts(run.judge)
     JudgeRun.objects.filter(pk=other.pk).update(state="pending")
     assert (work(other).state, server.n_asked) == ("done", 0)
@@ -279,8 +282,7 @@ def test_what_waits_in_files_is_not_queued_again_and_has_not_failed(
     call_command("run_judge", "sparrow", "--json")
     found = json.loads(capsys.readouterr().out)
     assert (found["calls"], found["on_hold"], found["failed"], server.n_asked) == (3, 6, 0, 3)
-    answer(tmp_path, [reply(row) for row in requests_in(tmp_path)])
-    read(tmp_path)
+    answered(tmp_path)
     assert not JudgeRun.objects.exclude(state="done").exists()
     call_command("run_judge", "sparrow", "--json")
     found = json.loads(capsys.readouterr().out)
@@ -358,8 +360,7 @@ def test_a_writer_that_was_killed_leaves_nothing_behind(run: JudgeRun, tmp_path:
 def test_verdicts_of_a_cancelled_run_are_not_stored_but_its_replies_are(run: JudgeRun, tmp_path: Path) -> None:
     write(run, tmp_path)
     JudgeRun.objects.update(state="cancelled")
-    answer(tmp_path, [reply(row) for row in requests_in(tmp_path)])
-    assert (read(tmp_path).answered, Verdict.objects.count()) == (6, 0)
+    assert (answered(tmp_path).answered, Verdict.objects.count()) == (6, 0)
     again = request(run.judge)
     assert write(again, tmp_path / "again").requests == 0
     assert Verdict.objects.count() == 6

@@ -96,9 +96,15 @@ def test_the_worst_case_is_more_than_any_estimate_and_grows_with_the_text(text: 
 # Against a server
 
 
+@pytest.fixture
+def server(server: FakeServer, db: None) -> FakeServer:
+    """One whose answers have a price."""
+    price()
+    return server
+
+
 @pytest.mark.parametrize("share", [1.0, 0.5])
 def test_requests_of_uneven_size_stay_within_the_cap(server: FakeServer, subtopic: Subtopic, share: float) -> None:
-    price()
     uneven(subtopic)
     till = server.behaviour = Till(share=share)
     seen: list[Decimal] = []
@@ -116,7 +122,6 @@ def test_requests_of_uneven_size_stay_within_the_cap(server: FakeServer, subtopi
 
 
 def test_a_reply_that_was_lost_stays_counted_at_its_worst(server: FakeServer, subtopic: Subtopic) -> None:
-    price()
     uneven(subtopic, 4)
     till = server.behaviour = Till(lose=lambda n: n % 2 == 0)
     cap = 60 * CENT
@@ -133,7 +138,6 @@ def test_a_reply_that_was_lost_stays_counted_at_its_worst(server: FakeServer, su
 
 
 def test_what_a_server_refuses_takes_nothing_from_the_budget(server: FakeServer, subtopic: Subtopic) -> None:
-    price()
     make_summary(subtopic=subtopic, text="- Nothing.")
     refusals = [failing(429, "slow", retry_after="0"), failing(503, "later"), failing(500, "oops")]
     server.behaviour = lambda n, body: refusals[n % 3] if n <= 9 else Answer(judged(body), usage=all_used(body))
@@ -142,7 +146,6 @@ def test_what_a_server_refuses_takes_nothing_from_the_budget(server: FakeServer,
 
 
 def test_a_repair_is_paid_from_the_same_budget(server: FakeServer, subtopic: Subtopic) -> None:
-    price()
     make_summary(subtopic=subtopic, text="- Nothing.")
     server.behaviour = lambda n, body: Answer("no JSON", usage=all_used(body))
     judge = make_judge(server)
@@ -154,7 +157,6 @@ def test_a_repair_is_paid_from_the_same_budget(server: FakeServer, subtopic: Sub
 def test_a_server_that_counts_more_than_the_worst_case_is_counted_and_pauses_the_run(
     server: FakeServer, subtopic: Subtopic
 ) -> None:
-    price()
     uneven(subtopic)
     usage = {"prompt_tokens": 10_000_000, "completion_tokens": 10, "total_tokens": 10_000_010}
     server.behaviour = lambda n, body: Answer(judged(body), usage=usage)
@@ -164,7 +166,6 @@ def test_a_server_that_counts_more_than_the_worst_case_is_counted_and_pauses_the
 
 
 def test_answers_without_a_count_are_counted_at_their_worst(server: FakeServer, subtopic: Subtopic) -> None:
-    price()
     uneven(subtopic, 4)
     server.behaviour = lambda n, body: Answer(judged(body), usage=None)
     cap = 20 * CENT
@@ -175,7 +176,6 @@ def test_answers_without_a_count_are_counted_at_their_worst(server: FakeServer, 
 
 
 def test_a_price_that_rises_tomorrow_is_what_is_reserved(server: FakeServer, subtopic: Subtopic) -> None:
-    price()
     price(valid_from=timezone.now().date() + timedelta(days=1), input_per_million=INPUT * 100)
     make_summary(subtopic=subtopic, text="- Nothing.")
     run = work(request(make_judge(server), budget=5 * CENT, concurrency=1))
@@ -186,7 +186,6 @@ def test_a_price_that_rises_tomorrow_is_what_is_reserved(server: FakeServer, sub
 def test_a_budget_that_changes_while_it_runs_holds_from_the_next_request_on(
     server: FakeServer, subtopic: Subtopic, budget: Decimal
 ) -> None:
-    price()
     uneven(subtopic, 8)
     till = Till()
     run = request(make_judge(server), budget=Decimal("0.4"), concurrency=1)
@@ -216,7 +215,6 @@ def test_a_budget_that_changes_while_it_runs_holds_from_the_next_request_on(
 def test_a_budget_below_what_is_spent_or_may_be_is_refused_on_the_page(
     server: FakeServer, subtopic: Subtopic, as_eve
 ) -> None:
-    price()
     uneven(subtopic, 2)
     server.behaviour = Till(lose=lambda n: n == 1)
     run = work(request(make_judge(server), budget=9 * CENT, concurrency=1))
@@ -234,7 +232,6 @@ def test_a_budget_below_what_is_spent_or_may_be_is_refused_on_the_page(
 def test_a_budget_below_what_requests_on_their_way_may_cost_is_refused(
     server: FakeServer, subtopic: Subtopic, now: datetime
 ) -> None:
-    price()
     uneven(subtopic, 1)
     run = request(make_judge(server), budget=9 * CENT)
     JudgeRun.objects.update(state=JudgeRun.State.PAUSED)
@@ -257,7 +254,6 @@ def test_a_killed_worker_keeps_no_place_at_the_server_and_its_payment_stays_coun
     server: FakeServer, subtopic: Subtopic, settings
 ) -> None:
     settings.OPENAI_MAX_IN_FLIGHT = 1
-    price()
     make_summary(subtopic=subtopic, text="- Nothing.")
     judge = make_judge(server)
     run = request(judge, budget=20 * CENT, concurrency=1)
@@ -291,7 +287,6 @@ def test_an_answer_that_comes_after_its_request_was_taken_over_counts_twice_and_
     server: FakeServer, subtopic: Subtopic
 ) -> None:
     """The other worker was thought dead, on another machine; both pay."""
-    price()
     make_summary(subtopic=subtopic, text="- Nothing.")
     judge = make_judge(server)
     run = request(judge, budget=Decimal(1), concurrency=1)
