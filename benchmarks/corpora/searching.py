@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any
-from uuid import UUID
 
 from django.core.paginator import Page, Paginator
 from django.db.models import Q, QuerySet
@@ -66,7 +66,34 @@ def _forms() -> dict[str, str]:
     return dict(forms)
 
 
-KINDS = ("haystacks", "subtopics", "insights", "documents", "summaries")
+KINDS: dict[str, tuple[Callable[[], QuerySet[Any]], str, tuple[str, ...], Callable[[Any], tuple[str, str]]]] = {
+    "haystacks": (Haystack.objects.all, "", ("title", "key"), lambda row: (row.title, row.key)),
+    "subtopics": (
+        lambda: Subtopic.objects.select_related("haystack"),
+        "haystack__",
+        ("name", "query", "description"),
+        lambda row: (row.name, f"{row.query} {row.description}"),
+    ),
+    "insights": (
+        lambda: Insight.objects.select_related("subtopic__haystack"),
+        "subtopic__haystack__",
+        ("text", "name"),
+        lambda row: (row.name or row.key, row.text),
+    ),
+    "documents": (
+        lambda: Document.objects.select_related("haystack"),
+        "haystack__",
+        ("text", "title"),
+        lambda row: (row.title or f"[{row.number}]", row.text),
+    ),
+    "summaries": (
+        lambda: Summary.objects.of_systems().select_related("haystack", "subtopic", "system"),
+        "haystack__",
+        ("text",),
+        lambda row: (f"{row.system} – {row.subtopic.name}", row.text),
+    ),
+}
+"""Rows of a kind, the way to their haystack, the fields searched, and a row's name and the text shown of it."""
 SHOWN, A_PAGE = 5, 20
 """Hits of each kind where all are searched, and of one alone: about three screens of a phone."""
 MARGIN = 90
@@ -74,25 +101,12 @@ SHORTEST = 2
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
-    """One row that holds the text: the haystack it is in, a name, and the words around the first place."""
-
-    haystack: Haystack
-    label: str
-    uid: UUID | None
-    number: int | None
-    before: str
-    match: str
-    after: str
-
-
-@dataclass(frozen=True, slots=True)
 class Hits:
-    """A page of the hits of one kind."""
+    """A page of the hits of one kind: each row with its haystack, a name, and the words around the first place."""
 
     kind: str
     page: Page[int]
-    rows: tuple[Hit, ...]
+    rows: list[dict[str, Any]]
 
     @property
     def n_found(self) -> int:
@@ -118,56 +132,19 @@ def search(text: str, *, only: str = "", number: str | None = None) -> list[Hits
 
 def _find(kind: str, text: str, per_page: int, number: str | None) -> Hits:
     pattern = pattern_of(text)
-    rows = _matching(kind, pattern)
+    rows_of, way, fields, texts_of = KINDS[kind]
+    holds = Q(*((f"{field}__regex", pattern) for field in fields), _connector=Q.OR)
+    rows = rows_of().filter(holds, **{f"{way}archived_at": None})
     page = Paginator(list(rows.values_list("pk", flat=True)), per_page).get_page(number)
-    shown = rows.filter(pk__in=list(page))
-    return Hits(kind=kind, page=page, rows=tuple(_hit(kind, row, pattern) for row in shown))
-
-
-def _matching(kind: str, pattern: str) -> QuerySet[Any]:
-    if kind == "haystacks":
-        return Haystack.objects.current().filter(Q(title__regex=pattern) | Q(key__regex=pattern))
-    current = {"haystack__archived_at": None}
-    if kind == "subtopics":
-        holds = Q(name__regex=pattern) | Q(query__regex=pattern) | Q(description__regex=pattern)
-        return Subtopic.objects.filter(holds, **current).select_related("haystack").order_by("haystack", "number")
-    if kind == "insights":
-        rows = Insight.objects.filter(Q(text__regex=pattern) | Q(name__regex=pattern))
-        rows = rows.filter(subtopic__haystack__archived_at=None).select_related("subtopic__haystack")
-        return rows.order_by("subtopic__haystack", "subtopic__number", "number")
-    if kind == "documents":
-        documents = Document.objects.filter(Q(text__regex=pattern) | Q(title__regex=pattern), **current)
-        return documents.select_related("haystack").order_by("haystack", "number")
-    summaries = Summary.objects.of_systems().filter(text__regex=pattern, **current)
-    return summaries.select_related("haystack", "subtopic", "system").order_by("haystack", "subtopic", "system")
-
-
-def _hit(kind: str, row: Any, pattern: str) -> Hit:
-    haystack = row if kind == "haystacks" else row.subtopic.haystack if kind == "insights" else row.haystack
-    label, body = _texts(kind, row)
-    before, match, after = _excerpt(body, pattern)
-    return Hit(
-        haystack=haystack,
-        label=label,
-        uid=getattr(row, "uid", None),
-        number=row.number if kind == "documents" else None,
-        before=before,
-        match=match,
-        after=after,
-    )
-
-
-def _texts(kind: str, row: Any) -> tuple[str, str]:
-    """The name of a row, and the text to show a part of."""
-    if kind == "haystacks":
-        return row.title, row.key
-    if kind == "subtopics":
-        return row.name, f"{row.query} {row.description}"
-    if kind == "insights":
-        return row.name or row.key, row.text
-    if kind == "documents":
-        return row.title or f"[{row.number}]", row.text
-    return f"{row.system} – {row.subtopic.name}", row.text
+    hits = []
+    for row in rows.filter(pk__in=list(page)):
+        label, body = texts_of(row)
+        before, match, after = _excerpt(body, pattern)
+        haystack = row if kind == "haystacks" else row.subtopic.haystack if kind == "insights" else row.haystack
+        hits.append(
+            {"row": row, "haystack": haystack, "label": label, "before": before, "match": match, "after": after}
+        )
+    return Hits(kind, page, hits)
 
 
 def _excerpt(body: str, pattern: str) -> tuple[str, str, str]:

@@ -201,10 +201,10 @@ def corpora_search(request: HtmxHttpRequest) -> HttpResponse:
     only = request.GET.get("in", "")
     only = only if only in KINDS else ""
     results = search(find, only=only, number=request.GET.get("page"))
-    seen = {hit.haystack.pk: hit.haystack for hits in results if hits.kind == "insights" for hit in hits.rows}
+    seen = {hit["haystack"] for hits in results if hits.kind == "insights" for hit in hits.rows}
     if seen:
-        saw_insights(request.user, *seen.values())
-    context = {"find": find, "only": only, "kinds": KINDS, "results": results}
+        saw_insights(request.user, *seen)
+    context = {"find": find, "only": only, "results": results}
     return page(request, "benchmarks/corpora_search.html", context, part="results")
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from benchmarks.models.audit import AuditEvent
 from benchmarks.models.calls import Batch, Draft, DraftText, Endpoint, JudgeCall, LostReply, ModelPrice
 from benchmarks.models.corpora import (
     Document,
@@ -27,7 +26,7 @@ from benchmarks.models.entailment import (
     ResponsePointCheck,
     SummaryRating,
 )
-from benchmarks.models.groups import ResearchGroup
+from benchmarks.models.groups import AuditEvent, ResearchGroup
 from benchmarks.models.judging import (
     Generator,
     Judge,

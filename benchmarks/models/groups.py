@@ -1,4 +1,4 @@
-"""Research groups, whose corpora, studies and results somebody sees, and keys to rows that may go."""
+"""Research groups, whose corpora, studies and results somebody sees, keys to rows that may go, the audit log."""
 
 from __future__ import annotations
 
@@ -71,3 +71,21 @@ def group_field(related_name: str = "+") -> Any:
     return models.ForeignKey(
         ResearchGroup, null=True, blank=True, on_delete=models.PROTECT, related_name=related_name
     )
+
+
+class AuditEvent(models.Model):
+    """One act of a person that others may want to trace; append-only."""
+
+    at = models.DateTimeField(db_index=True)
+    actor = account_field()
+    action = models.CharField(max_length=60, db_index=True)
+    object_type = models.CharField(max_length=60)
+    object_uid = models.CharField(max_length=64, blank=True, db_index=True)
+    object_name = models.CharField(max_length=200, blank=True)
+    detail: models.JSONField[Any, Any] = models.JSONField(default=dict, blank=True)
+
+    class Meta:
+        ordering = ["-at", "-pk"]
+
+    def __str__(self) -> str:
+        return f"{self.at:%Y-%m-%d %H:%M} {self.action} {self.object_name or self.object_uid}"

@@ -146,7 +146,16 @@ class RetrieverForm(forms.Form):
             self.fields[field.name] = _field(field)
         if isinstance(self.kind, type) and issubclass(self.kind, Served):
             n = self.kind.most_requests(haystack.documents.count(), haystack.subtopics.count())
-            self.fields["max_requests"] = _max_requests(n)
+            self.fields["max_requests"] = forms.IntegerField(
+                label="Requests at most",
+                min_value=1,
+                max_value=2**31 - 1,
+                required=False,
+                help_text=(
+                    f"This haystack needs {n} if none fails and nothing is known yet. Blank: no limit. Failed "
+                    "tries count; what was answered is kept and never asked again."
+                ),
+            )
 
     def of_settings(self) -> list[forms.BoundField]:
         return [self[name] for name in self.fields if name != "retriever"]
@@ -161,19 +170,6 @@ class RetrieverForm(forms.Form):
             except WrongSettings as error:
                 raise forms.ValidationError(str(error)) from error
         return data
-
-
-def _max_requests(n: int) -> forms.Field:
-    return forms.IntegerField(
-        label="Requests at most",
-        min_value=1,
-        max_value=2**31 - 1,
-        required=False,
-        help_text=(
-            f"This haystack needs {n} if none fails and nothing is known yet. Blank: no limit. Failed "
-            "tries count; what was answered is kept and never asked again."
-        ),
-    )
 
 
 def _field(field: Field[Any]) -> forms.Field:
