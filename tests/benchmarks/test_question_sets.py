@@ -1,14 +1,12 @@
 """Question sets in the browser: sent, checked and imported, archived and brought back, deleted unless in use."""
 
 import json
-from datetime import datetime
 
 import pytest
 from django.core.files.storage import storages
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
 
-from benchmarks.io import jobs
 from benchmarks.models import AuditEvent, ImportJob, Question
 from tests.makers import url
 from tests.makers_verification import make_questions, make_verification_study
@@ -55,29 +53,6 @@ def test_questions_are_sent_checked_and_imported(as_ada) -> None:
     assert Question.objects.get().dataset == "harbour"
     assert "?dataset=harbour" in text_of(as_ada, url("import-job", job.uid))
     assert not storages["uploads"].exists(ImportJob.objects.get().file_path)
-
-
-def test_a_large_file_of_questions_is_taken_in_by_the_worker(
-    as_ada, now: datetime, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(jobs, "INLINE_BYTES", 10)
-    job = send(as_ada, LINE)
-    assert job.state == "uploaded"
-    jobs.advance(uid=job.uid, clock=lambda: now)
-    jobs.confirm(job=job)
-    jobs.advance(uid=job.uid, clock=lambda: now)
-    assert Question.objects.get().dataset == "long2rag"
-
-
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [("{", "Nothing was imported."), (LINE | {"question": ""}, "1 error."), ("[]", "Nothing was imported.")],
-)
-def test_a_bad_file_is_refused_in_sentences(as_ada, line, words: str) -> None:
-    job = send(as_ada, LINE | {"key": "q2"}, line)
-    assert job.state == "failed"
-    assert words in text_of(as_ada, url("import-job", job.uid))
-    assert not Question.objects.exists()
 
 
 def test_an_archived_set_leaves_the_list_and_comes_back(ada, as_ada) -> None:

@@ -209,15 +209,6 @@ def test_an_outage_inside_an_answer_is_asked_about_again_once_the_server_is_back
     assert coverages(judge) == {"full": 1, "none": 2}
 
 
-def test_a_page_in_place_of_every_answer_pauses_the_run_soon(server: FakeServer, subtopic: Subtopic) -> None:
-    remarks(subtopic, 10)
-    server.behaviour = lambda n, body: Answer(raw=b"<html>Please log in.</html>")
-    run = request(make_judge(server), concurrency=2)
-    work(run)
-    run.refresh_from_db()
-    assert (run.state, server.n_asked <= sending.MAX_SENT + 2, LostReply.objects.count()) == ("paused", True, 0)
-
-
 def test_a_server_is_asked_with_the_name_of_the_limit_and_without_a_temperature_where_it_takes_none(
     server: FakeServer, subtopic: Subtopic
 ) -> None:

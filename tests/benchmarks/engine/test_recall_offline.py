@@ -1,9 +1,7 @@
 """The offline judge on responses: recall, splitting into points, and what supports them, as runs that resume."""
 
 import json
-from collections.abc import Callable
 from datetime import datetime
-from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -109,20 +107,6 @@ def test_a_verdict_depends_on_its_own_question_only(responses: list[Response], n
     JudgeRun.objects.all().delete()
     run(Task.RECALL, responses, now)
     assert sorted(alone.all()) == first
-
-
-def test_a_cancelled_run_stops_and_what_it_has_is_not_asked_again(
-    responses: list[Response], now: datetime, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(judging, "BATCH", 1)
-    judge = versions.default_judge(now=now)
-    made = judging.request_run(judge=judge, task=Task.RECALL, subjects=responses, reason="test", now=now)
-    stop: Callable[[Any], None] = lambda _: runs.cancel_run(run=made, now=now) and None  # noqa: E731
-    judging.run_pending(run=made, clock=lambda: now, progress=stop)
-    made.refresh_from_db()
-    assert (made.state, PointVerdict.objects.count()) == ("cancelled", 2)
-    again = judging.request_run(judge=judge, task=Task.RECALL, subjects=responses, reason="test", now=now)
-    assert again.items.count() == 1
 
 
 def test_the_command_does_each_task_and_counts_answers(

@@ -13,12 +13,12 @@ import pytest
 from django.db.models import QuerySet
 from django.utils import timezone
 
-from benchmarks.engine import costs, judging, overview, runs, versions
+from benchmarks.engine import costs, judging, overview, runs
 from benchmarks.engine.task import Counts, Labels, Origin, Task
 from benchmarks.engine.tasks import TASKS
 from benchmarks.judges.parsing import Problem
 from benchmarks.judges.questions import ModelConfig, Question
-from benchmarks.models import AuditEvent, Judge, JudgeCall, JudgeRun, JudgeRunItem, Subtopic, Summary, System
+from benchmarks.models import AuditEvent, Judge, JudgeRun, JudgeRunItem, Subtopic, Summary, System
 from tests.benchmarks.engine.asking import make_judge, price, remarks, work
 from tests.fake_openai import Answer, FakeServer, failing
 from tests.makers import url
@@ -137,16 +137,6 @@ def test_texts_are_asked_for_stored_paid_and_never_asked_for_twice(
     assert (state["n_asked"], state["n_there"], state["n_missing"]) == (1, 1, 0)
 
 
-def test_an_answer_that_cannot_be_used_is_asked_for_once_more(
-    server: FakeServer, judge: Judge, summaries: list[Summary]
-) -> None:
-    server.behaviour = lambda number, body: Answer(" " if number == 1 else "- Short.")
-    work(request(judge, summaries[:1]))
-    assert "The text is empty." in server.bodies[1]["messages"][-1]["content"]
-    assert Summary.objects.get(origin="generated").text == "- Short."
-    assert set(JudgeCall.objects.values_list("is_repair", flat=True)) == {False, True}
-
-
 def test_its_run_is_shown_paused_and_resumed_like_any_other(
     server: FakeServer, judge: Judge, summaries: list[Summary], as_ada
 ) -> None:
@@ -167,8 +157,3 @@ def test_its_run_is_shown_paused_and_resumed_like_any_other(
     work(run)
     assert "3 of 3 summaries shortened" in as_ada.get(address).text
     assert Summary.objects.filter(origin="generated").count() == 3
-
-
-def test_what_takes_a_model_is_not_asked_of_the_offline_judge(summaries: list[Summary]) -> None:
-    with pytest.raises(judging.JudgeUnavailable, match="takes one"):
-        request(versions.default_judge(now=timezone.now()), summaries)
