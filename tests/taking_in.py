@@ -13,9 +13,10 @@ from benchmarks.io.published import PUBLISHED_JUDGE
 from benchmarks.io.questions import DEFAULT_DATASET, LONG2RAG
 from benchmarks.io.reading.problems import Problems
 from benchmarks.io.running import Report, applied
-from benchmarks.io.schemas import summhay
+from benchmarks.io.schemas import sources, summhay
 from benchmarks.io.schemas.long2rag import QuestionText
 from benchmarks.io.schemas.topics import TopicFile
+from benchmarks.io.sources import SOURCES
 
 Rows = TypeVar("Rows")
 
@@ -64,6 +65,14 @@ def import_topic(
         topic = summhay.parse(io.BytesIO(json.dumps(topic).encode()), problems=problems, name="topic_harbour")
     request = ImportRequest(now=now, options={"dataset": dataset or "", "judge": judge_name}, actor=actor)
     return import_rows(SUMMHAY, [("", topic)], request=request, problems=problems, dry_run=dry_run)
+
+
+def import_sources(
+    lines: Sequence[dict[str, Any]], *, now: datetime, dataset: str = "", dry_run: bool = False
+) -> Report:
+    """Take documents with reference summaries in, as lines of a file say them."""
+    request = ImportRequest(now=now, options={"dataset": dataset})
+    return import_rows(SOURCES, [("", sources.parse(lines))], request=request, dry_run=dry_run)
 
 
 def import_questions(

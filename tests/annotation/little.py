@@ -8,9 +8,6 @@ from annotation.models import CoverageLabel, ExternalLabel, LabelTask, Study
 from annotation.verification import review
 from annotation.writing import scoring
 from benchmarks.engine import judging
-from benchmarks.io.formats import get_format
-from benchmarks.io.plan import ImportRequest
-from benchmarks.io.schemas import sources
 from benchmarks.judges.aspects import ASPECTS
 from benchmarks.models import Judge, KeyPointVerdict, PointVerdict, Summary, SummaryRating, Verdict
 from tests.annotation import test_source_positions as long_documents
@@ -33,7 +30,7 @@ from tests.makers_recall import say as judge_says
 from tests.makers_verification import make_questions, make_verification_study
 from tests.makers_verification import say as verify
 from tests.running import output_of
-from tests.taking_in import import_rows
+from tests.taking_in import import_sources
 
 NOTHING = "nothing"
 ONE_LABEL = "one label"
@@ -259,8 +256,7 @@ def writing_on(haystack, person, subtopic) -> None:
 
 def _arrange(n_places: int) -> None:
     """Sources with texts of systems, and an experiment of position with the relevant document at some places."""
-    rows = sources.parse([_source(number) for number in range(n_places + 1)])
-    import_rows(get_format("sources"), [("", rows)], request=ImportRequest(now=NOW, options={"dataset": "long"}))
+    import_sources([_source(number) for number in range(n_places + 1)], now=NOW, dataset="long")
     order = "position-of-3" if n_places > 1 else "at-1-of-3"
     output_of("summarize", "--system", "extractive", "--haystack", "long", "--order", order)
 

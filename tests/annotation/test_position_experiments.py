@@ -12,9 +12,6 @@ from django.utils import timezone
 from annotation.leaderboard import positions
 from benchmarks.engine import summarizing, versions
 from benchmarks.engine.arranging import Arranged, InTurn, relevant_in
-from benchmarks.io.formats import get_format
-from benchmarks.io.plan import ImportRequest
-from benchmarks.io.schemas import sources
 from benchmarks.models import (
     Document,
     Draft,
@@ -34,7 +31,7 @@ from benchmarks.summarizers.config import SummarizerConfig
 from tests.conftest import make_user
 from tests.fake_openai import MODEL, Answer, FakeServer
 from tests.running import json_of
-from tests.taking_in import import_rows
+from tests.taking_in import import_sources
 
 pytestmark = pytest.mark.django_db
 PAGE = "/leaderboard/position/experiments/"
@@ -42,8 +39,7 @@ N_SOURCES, K = 6, 3
 
 
 def take(now: datetime, *lines: dict[str, Any]) -> None:
-    request = ImportRequest(now=now, options={"dataset": "news"})
-    import_rows(get_format("sources"), [("", sources.parse(lines))], request=request)
+    import_sources(lines, now=now, dataset="news")
 
 
 def source(number: int, *, n_documents: int = K) -> dict[str, Any]:

@@ -7,14 +7,11 @@ import pytest
 from django.test import Client
 
 from annotation.leaderboard import positions
-from benchmarks.io.formats import get_format
-from benchmarks.io.plan import ImportRequest
-from benchmarks.io.schemas import sources
 from benchmarks.models import Haystack, Summary
 from tests.annotation.rated import judge_all, make_rating_study, rate
 from tests.conftest import make_user
 from tests.running import json_of, output_of
-from tests.taking_in import import_rows
+from tests.taking_in import import_sources
 
 pytestmark = pytest.mark.django_db
 PAGE = "/leaderboard/position/"
@@ -46,8 +43,7 @@ def source(number: int, *, at: int) -> dict[str, Any]:
 def _sources(now: datetime) -> None:
     late = [source(number, at=130 + number) for number in range(N_LATE)]
     early = [source(N_LATE + number, at=20 + number) for number in range(N_EARLY)]
-    rows = sources.parse([*late, *early])
-    import_rows(get_format("sources"), [("", rows)], request=ImportRequest(now=now, options={"dataset": "long"}))
+    import_sources([*late, *early], now=now, dataset="long")
 
 
 def report(*arguments: str) -> dict[str, Any]:

@@ -8,14 +8,11 @@ from django.core.management import CommandError, call_command
 from django.urls import reverse
 from django.utils import timezone
 
-from benchmarks.io.formats import get_format
-from benchmarks.io.plan import ImportRequest
-from benchmarks.io.schemas import sources
 from benchmarks.leaderboard import sampling
 from benchmarks.models import AuditEvent, Haystack, SourceSample, Summary
 from tests.annotation.rated import judge_all, make_rating_study, rate
 from tests.running import json_of
-from tests.taking_in import import_rows
+from tests.taking_in import import_sources
 
 pytestmark = pytest.mark.django_db
 PAGE = "/leaderboard/sources/"
@@ -35,8 +32,7 @@ def source(
 
 
 def take(now: datetime, dataset: str, *lines: dict[str, Any]) -> None:
-    request = ImportRequest(now=now, options={"dataset": dataset})
-    import_rows(get_format("sources"), [("", sources.parse(lines))], request=request)
+    import_sources(lines, now=now, dataset=dataset)
 
 
 @pytest.fixture

@@ -9,14 +9,11 @@ from django.utils import timezone
 from annotation.models import Study
 from annotation.writing import scoring, sessions
 from annotation.writing.drafting import Draft, Message
-from benchmarks.io.formats import get_format
-from benchmarks.io.plan import ImportRequest
-from benchmarks.io.schemas import sources
 from benchmarks.models import Haystack
 from tests.annotation.writing_study import form_data
 from tests.makers import NOW, annotator_of, flat, give_consent
 from tests.running import json_of
-from tests.taking_in import import_rows
+from tests.taking_in import import_sources
 
 pytestmark = pytest.mark.django_db
 NEW = "/studies/writing/new/"
@@ -32,8 +29,7 @@ def _sources(now: datetime, settings, tmp_path: Path) -> None:
         {"key": "ferry", "documents": ["The ferry is in dock.", "A bus runs."], "reference": ["It is in dock."]},
         {"key": "mole", "documents": "The mole is closed.", "reference": "It is closed."},
     ]
-    request = ImportRequest(now=now, options={"dataset": "long"})
-    import_rows(get_format("sources"), [("", sources.parse(lines))], request=request)
+    import_sources(lines, now=now, dataset="long")
 
 
 def made_from(client, address: str, person, **changes) -> Study:

@@ -12,7 +12,7 @@ from benchmarks.engine import judging, versions
 from benchmarks.engine.judging import JudgeUnavailable
 from benchmarks.models import AuditEvent, Insight, Judge, JudgeRun, Summary, Verdict
 from tests.makers import NOW, make_haystack, make_summary, url
-from tests.running import json_of
+from tests.running import json_of, output_of
 
 pytestmark = pytest.mark.django_db
 
@@ -69,9 +69,7 @@ def test_a_jury_judges_what_all_members_have_judged_and_takes_up_the_rest_later(
     assert (second.is_linked, second.breaks_rule, second.is_valid) == (False, True, True)
     assert make_jury("bench", "--of", "wren,owl")["verdicts"] == 2
     give(owl, summary, 3, "none")
-    out = StringIO()
-    call_command("run_judge", "bench", "--json", stdout=out, stderr=StringIO())
-    counts = json.loads(out.getvalue())
+    counts = json_of("run_judge", "bench")
     assert (counts["calls"], counts["cached"], counts["failed"], counts["cost"]) == (1, 2, 0, 0)
     assert answers(jury)[3] == ("none", [])
     assert JudgeRun.objects.filter(judge=jury, state="done").count() == 2
@@ -163,7 +161,7 @@ def test_a_jury_judges_no_responses_and_nothing_once_a_member_is_gone(summary: S
     with pytest.raises(JudgeUnavailable, match="1 of the 2 members of bench are gone"):
         judging.request_run(judge=jury, subjects=[summary], reason="test", now=NOW)
     with pytest.raises(CommandError, match="1 of the 2 members"):
-        call_command("run_judge", "bench", stdout=StringIO(), stderr=StringIO())
+        output_of("run_judge", "bench")
     page = as_ada.get(url("judge-detail", jury.uid))
     assert list(page.context["jury"]["members"]) == [wren]
 
@@ -226,8 +224,8 @@ def test_only_a_jury_is_run_as_one(summary: Summary, as_ada) -> None:
 
 def test_offline_and_gpt_4o_together_do_better_than_each_alone(published: Path) -> None:
     file = str(published / "eval_benchmark_conversations.json")
-    call_command("import_dataset", "summhay-eval-benchmark", file, stdout=StringIO(), stderr=StringIO())
-    call_command("run_judge", "lexical", stdout=StringIO(), stderr=StringIO())
+    output_of("import_dataset", "summhay-eval-benchmark", file)
+    output_of("run_judge", "lexical")
     report = make_jury("duo", "--of", "lexical,prompted_gpt-4o")
     make_jury("expecting", "--of", "lexical,prompted_gpt-4o", "--score", "expected")
     assert (report["verdicts"], report["invalid"], report["without_link"]) == (661, 0, 20)

@@ -1,10 +1,9 @@
 """Key point recall, precision and F from stored verdicts: worked by hand, split, and as `report kpr`."""
 
-import json
 from datetime import datetime
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from hypothesis import given
@@ -15,13 +14,13 @@ from benchmarks.recall import figures, results
 from benchmarks.scoring.keypoints import Answer, SupportedBy
 from tests.makers_recall import extract, make_judge, make_response, say, support
 from tests.makers_verification import make_questions, make_verification_study, say_all
+from tests.running import json_of, output_of
 
 pytestmark = pytest.mark.django_db
 
 
-def report(capsys: pytest.CaptureFixture[str], **options):
-    call_command("report", "kpr", json=True, **options)
-    return json.loads(capsys.readouterr().out)
+def report(*args: str):
+    return json_of("report", "kpr", *args)
 
 
 @pytest.fixture
@@ -38,8 +37,8 @@ def judge(db: None, now: datetime) -> Judge:
     return judge
 
 
-def test_figures_worked_by_hand(judge: Judge, capsys: pytest.CaptureFixture[str]) -> None:
-    overall = report(capsys)["overall"]
+def test_figures_worked_by_hand(judge: Judge) -> None:
+    overall = report()["overall"]
     assert overall["judge"] == "owl"
     assert overall["kpr_macro"] == pytest.approx((2 / 4 + 1 / 2) / 2), "neutral is no, invalid is left out"
     assert overall["kpr_micro"] == pytest.approx(3 / 6)
@@ -53,10 +52,8 @@ def test_figures_worked_by_hand(judge: Judge, capsys: pytest.CaptureFixture[str]
     assert "under" in overall["reasons"]["kpr_macro"]
 
 
-def test_splits_name_their_judge_and_undefined_is_null_with_a_reason(
-    judge: Judge, capsys: pytest.CaptureFixture[str]
-) -> None:
-    by = report(capsys)["by"]
+def test_splits_name_their_judge_and_undefined_is_null_with_a_reason(judge: Judge) -> None:
+    by = report()["by"]
     assert {row["name"]: row["kpr_macro"] for row in by["category"]} == {"causal": 0.5, "factual": 0.5}
     assert {row["name"] for row in by["domain"]} == {"history", "music"}
     assert [(row["name"], row["judge"]) for row in by["system"]] == [("heron", "owl"), ("wren", "owl")]
@@ -67,36 +64,33 @@ def test_splits_name_their_judge_and_undefined_is_null_with_a_reason(
     assert [row["name"] for row in by["document_length"]] == ["under 1,000"]
 
 
-def test_figures_of_several_judges_are_never_mixed(judge: Judge, capsys: pytest.CaptureFixture[str]) -> None:
+def test_figures_of_several_judges_are_never_mixed(judge: Judge) -> None:
     other = make_judge("jay")
     say(other, make_response("d", system="heron", category="causal", n_points=2), ["yes", "yes"])
-    found = report(capsys)
+    found = report()
     assert (found["overall"]["kpr_macro"], found["overall"]["judge"]) == (None, None)
     assert "name one" in found["overall"]["reasons"]["kpr_macro"]
     rows = {row["name"]: (row["kpr_macro"], row["kpp"]) for row in found["by"]["judge"]}
     assert rows == {"jay": (1.0, None), "owl": (0.5, 0.625)}
-    assert report(capsys, judge="jay")["overall"]["kpr_macro"] == 1.0
+    assert report("--judge", "jay")["overall"]["kpr_macro"] == 1.0
     assert found["n_not_judged"] == 3, "jay lacks a and b, owl lacks d; the one without key points is in both"
 
 
-def test_the_report_narrows_down_and_refuses_unknown_names(
-    judge: Judge, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert report(capsys, system="heron")["overall"]["kpr_micro"] == 0.5
-    assert report(capsys, dataset="long2rag", category="factual")["overall"]["kpr_micro"] == 0.5
+def test_the_report_narrows_down_and_refuses_unknown_names(judge: Judge) -> None:
+    assert report("--system", "heron")["overall"]["kpr_micro"] == 0.5
+    assert report("--dataset", "long2rag", "--category", "factual")["overall"]["kpr_micro"] == 0.5
     for name in ("dataset", "judge", "system", "study"):
         with pytest.raises(CommandError, match="nobody"):
-            call_command("report", "kpr", json=True, **{name: "nobody"})
-    call_command("report", "kpr")
-    assert "Recall (KPR) %" in capsys.readouterr().out
+            report(f"--{name}", "nobody")
+    assert "Recall (KPR) %" in output_of("report", "kpr")
 
 
-def test_repeats_are_not_counted_twice(judge: Judge, now: datetime, capsys: pytest.CaptureFixture[str]) -> None:
-    before = report(capsys)["overall"]
+def test_repeats_are_not_counted_twice(judge: Judge, now: datetime) -> None:
+    before = report()["overall"]
     verdict = PointVerdict.objects.filter(premise="response", answer="no")[0]
     verdict.pk, verdict.repeat, verdict.answer = None, 1, "yes"
     verdict.save()
-    assert report(capsys)["overall"] == before
+    assert report()["overall"] == before
 
 
 def test_only_the_key_points_asked_for_count_and_support_by_all_of_them_is_undefined(judge: Judge) -> None:
@@ -109,9 +103,7 @@ def test_only_the_key_points_asked_for_count_and_support_by_all_of_them_is_undef
     assert "was not judged" in overall["reasons"]["kpp_key_points"]
 
 
-def test_a_verification_study_narrows_recall_down_to_what_it_keeps(
-    ada, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_verification_study_narrows_recall_down_to_what_it_keeps(ada) -> None:
     question = next(iter(make_questions()))
     study = make_verification_study(questions=[question], annotators=["ann", "bob"], n_control=1)
     n_points = question.key_points.count()
@@ -120,7 +112,7 @@ def test_a_verification_study_narrows_recall_down_to_what_it_keeps(
     response = make_response(question.key, system="heron", n_points=n_points, dataset=question.dataset)
     say(judge, response, ["yes"] + ["no"] * (n_points - 1))
     say(judge, make_response("elsewhere", system="heron", n_points=2), ["yes", "yes"])
-    everything, verified = report(capsys), report(capsys, study=study.name)
+    everything, verified = report(), report("--study", study.name)
     assert everything["overall"]["kpr_macro"] == pytest.approx((1 / n_points + 1) / 2)
     assert (verified["overall"]["kpr_macro"], verified["overall"]["n_key_points"]) == (1.0, 1)
     assert (verified["overall"]["n_questions"], verified["n_responses"]) == (1, 1)

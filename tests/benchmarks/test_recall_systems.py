@@ -2,12 +2,11 @@
 
 import csv
 import io
-import json
 import re
 from collections.abc import Callable
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.test import Client
 
 from annotation.models import LabelTask
@@ -22,6 +21,7 @@ from tests.annotation.test_validation import say as answer
 from tests.conftest import make_user
 from tests.makers import flat
 from tests.makers_recall import make_judge, make_response, say
+from tests.running import json_of, output_of
 
 pytestmark = pytest.mark.django_db
 Login = Callable[..., Client]
@@ -29,9 +29,8 @@ RECALL = "/questions/recall/"
 DOMAINS = ("history", "music", "sports")
 
 
-def report(capsys: pytest.CaptureFixture[str], *args: str):
-    call_command("report", "kpr", *args, "--json")
-    return json.loads(capsys.readouterr().out)
+def report(*args: str):
+    return json_of("report", "kpr", *args)
 
 
 @pytest.fixture(scope="module")
@@ -68,10 +67,8 @@ def second_judge() -> Judge:
     return crow
 
 
-def test_a_system_gains_nothing_by_a_question_that_others_skipped(
-    judge: Judge, capsys: pytest.CaptureFixture[str]
-) -> None:
-    found = report(capsys, "--by", "system")
+def test_a_system_gains_nothing_by_a_question_that_others_skipped(judge: Judge) -> None:
+    found = report("--by", "system")
     systems = found["systems"]
     assert systems["only_common"] is True
     assert (systems["n_questions"], systems["n_judged_questions"]) == ({"owl": 3}, {"owl": 4})
@@ -81,10 +78,10 @@ def test_a_system_gains_nothing_by_a_question_that_others_skipped(
         "jay": 0.0,
     }
     assert {row["name"]: row["kpr_macro"] for row in found["by"]["system"]}["heron"] == pytest.approx(3.5 / 4)
-    everything = report(capsys, "--by", "system", "--all-questions")["systems"]
+    everything = report("--by", "system", "--all-questions")["systems"]
     assert everything["only_common"] is False
     assert {row["system"]: row["n_questions"] for row in everything["all"]} == {"heron": 4, "wren": 3, "jay": 3}
-    assert "systems" not in report(capsys)
+    assert "systems" not in report()
 
 
 def test_who_leads_is_tested_question_by_question_against_the_next(judge: Judge, as_ada) -> None:
@@ -100,8 +97,8 @@ def test_who_leads_is_tested_question_by_question_against_the_next(judge: Judge,
     assert re.search(r"ahead of wren by 48.5 points \(95 % CI [^)]*\); the difference is significant", shown)
 
 
-def test_every_part_has_a_row_for_each_system(judge: Judge, capsys: pytest.CaptureFixture[str]) -> None:
-    systems = report(capsys, "--by", "system")["systems"]
+def test_every_part_has_a_row_for_each_system(judge: Judge) -> None:
+    systems = report("--by", "system")["systems"]
     heron = {row["name"]: row["kpr_macro"] for row in systems["domain"] if row["system"] == "heron"}
     assert heron == {"history": 1.0, "music": 1.0, "sports": 0.5}
     assert {(row["system"], row["name"]) for row in systems["response_length"]} == {
@@ -113,15 +110,14 @@ def test_every_part_has_a_row_for_each_system(judge: Judge, capsys: pytest.Captu
     assert {row["name"] for row in systems["category"]} == {"causal"}
     assert [row["judge"] for row in systems["judge"]] == ["owl"] * 3
     assert systems["ranking"] == []
-    call_command("report", "kpr", "--by", "system")
-    assert "Only the 3 of 4 questions that all systems shown answered." in capsys.readouterr().out
+    assert "Only the 3 of 4 questions that all systems shown answered." in output_of(
+        "report", "kpr", "--by", "system"
+    )
 
 
-def test_judges_are_compared_by_how_they_rank_systems_on_common_items(
-    judge: Judge, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_judges_are_compared_by_how_they_rank_systems_on_common_items(judge: Judge) -> None:
     second_judge()
-    systems = report(capsys, "--by", "system")["systems"]
+    systems = report("--by", "system")["systems"]
     assert {(row["system"], row["judge"]): row["kpr_macro"] for row in systems["judge"]} == {
         ("heron", "owl"): pytest.approx(2.5 / 3),
         ("wren", "owl"): 0.5,
@@ -136,8 +132,7 @@ def test_judges_are_compared_by_how_they_rank_systems_on_common_items(
     assert (pair["kendall"], pair["spearman"]) == (pytest.approx(1 / 3), pytest.approx(0.5))
     assert pair["swapped"] == [["wren", "heron"]]
     assert pair["means"]["heron"] == {"crow": 0.5, "owl": pytest.approx(2.5 / 3), "n": 3}
-    call_command("report", "kpr", "--by", "system")
-    assert "wren and heron" in capsys.readouterr().out
+    assert "wren and heron" in output_of("report", "kpr", "--by", "system")
 
 
 def test_ranks_by_each_judge_stand_beside_recall(judge: Judge, ada, login: Login) -> None:
@@ -147,21 +142,19 @@ def test_ranks_by_each_judge_stand_beside_recall(judge: Judge, ada, login: Login
     assert ranks == {"heron": (1, 2), "wren": (2, 1), "jay": (3, 3)}
 
 
-def test_only_the_systems_shown_have_to_have_answered(judge: Judge, capsys: pytest.CaptureFixture[str]) -> None:
+def test_only_the_systems_shown_have_to_have_answered(judge: Judge) -> None:
     say(judge, make_response("more", system="wren", n_points=2), ["no", "no"])
     say(judge, make_response("more", system="jay", n_points=2), ["no", "no"])
-    found = report(capsys, "--by", "system", "--system", "wren,jay")
+    found = report("--by", "system", "--system", "wren,jay")
     assert found["systems"]["n_questions"] == {"owl": 4}
     assert found["filters"] == {"system": "wren,jay"}
     with pytest.raises(CommandError, match="“crane”"):
-        call_command("report", "kpr", "--system", "wren,crane")
+        report("--system", "wren,crane")
 
 
-def test_without_a_common_question_there_are_no_rows_and_the_page_says_why(
-    judge: Judge, as_ada, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_without_a_common_question_there_are_no_rows_and_the_page_says_why(judge: Judge, as_ada) -> None:
     say(judge, make_response("other", system="magpie", n_points=1), ["yes"])
-    systems = report(capsys, "--by", "system")["systems"]
+    systems = report("--by", "system")["systems"]
     assert (systems["n_questions"], systems["all"], systems["domain"]) == ({"owl": 0}, [], [])
     assert "Choose fewer, or" in flat(as_ada.get(RECALL).text)
     assert as_ada.get(RECALL + "files/by-domain.svg").status_code == 404
@@ -215,11 +208,11 @@ def test_names_with_markup_are_text_in_tables_and_charts(judge: Judge, as_ada) -
 
 
 def test_the_measured_accuracy_of_a_judge_stands_beside_its_figures(
-    judge: Judge, ada, as_ada, ben, login: Login, capsys: pytest.CaptureFixture[str]
+    judge: Judge, ada, as_ada, ben, login: Login
 ) -> None:
     assert "No validation study of yours has checked this judge" in flat(as_ada.get(RECALL).text)
     study = make_validation([ben], judge, n=8, by=ada)
-    assert report(capsys)["validation"] == [], "nobody has answered"
+    assert report()["validation"] == [], "nobody has answered"
     tasks = list(LabelTask.objects.filter(study=study).order_by("position"))
     for at, task in enumerate(tasks):
         answer(task, "yes", op=f"op-{at}")
@@ -227,7 +220,7 @@ def test_the_measured_accuracy_of_a_judge_stands_beside_its_figures(
         judge.point_verdicts.get(response=task.item.response, key_point=task.item.key_point) for task in tasks
     ]
     share = sum(verdict.answer == "yes" for verdict in verdicts) / len(verdicts)
-    (found,) = report(capsys)["validation"]
+    (found,) = report()["validation"]
     assert (found["judge"], found["study"], found["protocol"]) == ("owl", study.name, "blind")
     assert (found["accuracy"], found["n_answered"]) == (pytest.approx(share), len(verdicts))
     assert f'/studies/{study.uid}/figures/">{study.name}' in flat(as_ada.get(RECALL).text)

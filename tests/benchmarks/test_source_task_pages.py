@@ -6,12 +6,9 @@ import pytest
 from django.urls import reverse
 
 from benchmarks.corpora import archiving
-from benchmarks.io.formats import get_format
-from benchmarks.io.plan import ImportRequest
-from benchmarks.io.schemas import sources
 from benchmarks.models import AuditEvent, Haystack, SourceDataset
 from tests.makers import make_haystack, url
-from tests.taking_in import import_rows
+from tests.taking_in import import_sources
 
 pytestmark = pytest.mark.django_db
 ADDRESS = url("source-task", "xsum")
@@ -20,8 +17,7 @@ ADDRESS = url("source-task", "xsum")
 @pytest.fixture(autouse=True)
 def _sources(now: datetime) -> None:
     line = {"key": "a", "documents": ["One. Two."], "reference": "One."}
-    request = ImportRequest(now=now, options={"dataset": "xsum"})
-    import_rows(get_format("sources"), [("", sources.parse([line]))], request=request)
+    import_sources([line], now=now, dataset="xsum")
 
 
 def test_the_length_is_shown_and_changed(as_ada) -> None:

@@ -9,9 +9,6 @@ from typing import Any
 import pytest
 from django.core.management import CommandError
 
-from benchmarks.io.formats import get_format
-from benchmarks.io.plan import ImportRequest
-from benchmarks.io.schemas import sources
 from benchmarks.models import Haystack, Judge
 from extensions.papers.making import identities
 from extensions.papers.parts import PAPERS, printed
@@ -20,7 +17,7 @@ from tests.annotation.little import ALL, MAKERS
 from tests.makers_recall import make_judge, make_response, say
 from tests.papers.page import PAGE, page
 from tests.running import json_of, output_of
-from tests.taking_in import import_rows
+from tests.taking_in import import_sources
 
 pytestmark = pytest.mark.django_db
 
@@ -144,8 +141,7 @@ def _take_sources(now: datetime) -> None:
                 "summaries": texts,
             }
 
-    request = ImportRequest(now=now, options={"dataset": "xsum"})
-    import_rows(get_format("sources"), [("", sources.parse(list(lines())))], request=request)
+    import_sources(list(lines()), now=now, dataset="xsum")
 
 
 def test_imported_sources_stand_beside_those_of_the_paper(now: datetime) -> None:

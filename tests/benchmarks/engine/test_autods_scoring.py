@@ -20,6 +20,7 @@ from tests.benchmarks.engine.asking import make_judge, price, request, work
 from tests.fake_openai import MODEL, Answer, FakeServer
 from tests.makers import make_haystack, make_summary
 from tests.makers_verification import make_questions
+from tests.running import output_of
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -75,7 +76,7 @@ def test_scores_are_kept_for_each_judge_and_the_first_stays_with_the_key_point(
     assert list(KeyPoint.objects.order_by("number").values_list("autods", flat=True)) == [0.9, 0.5]
     other = make_judge(server, "tern", model="sparrow-2")
     server.behaviour = lambda number, body: listed(yes=0.2, no=0.6)
-    call_command("score_key_points", "tern", stdout=io.StringIO())
+    output_of("score_key_points", "tern")
     assert list(other.autods_scores.values_list("value", flat=True)) == [pytest.approx(0.25)] * 2
     assert list(judge.autods_scores.values_list("value", flat=True)) == [0.5, 0.5]
     assert list(KeyPoint.objects.order_by("number").values_list("autods", flat=True)) == [0.9, 0.5]

@@ -13,9 +13,6 @@ from django.utils import timezone
 from benchmarks.engine import retrieving
 from benchmarks.engine.summarizing import Source
 from benchmarks.engine.versions import NotPossible
-from benchmarks.io.formats import get_format
-from benchmarks.io.plan import ImportRequest
-from benchmarks.io.schemas import sources
 from benchmarks.models import (
     Document,
     Draft,
@@ -34,7 +31,7 @@ from tests.benchmarks.engine.asking import summarizer
 from tests.fake_openai import Answer, FakeServer, failing
 from tests.makers import make_haystack
 from tests.running import json_of
-from tests.taking_in import import_rows
+from tests.taking_in import import_sources
 
 pytestmark = pytest.mark.django_db
 BULLETS = "- It leaves at six [1].\n- It was rebuilt [2].\n- Seals came [3]."
@@ -196,8 +193,7 @@ def take(now: datetime, *, references: str = "Short.", dataset: str = "arxiv") -
         }
         for number in range(2)
     ]
-    request = ImportRequest(now=now, options={"dataset": dataset})
-    import_rows(get_format("sources"), [("", sources.parse(lines))], request=request)
+    import_sources(lines, now=now, dataset=dataset)
 
 
 def sentences(n: int, reply: int = 0) -> Answer:

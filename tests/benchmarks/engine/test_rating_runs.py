@@ -11,9 +11,6 @@ from django.urls import reverse
 from annotation.models import Study
 from benchmarks.engine import overview
 from benchmarks.engine.tasks.ratings import RatingQuestion
-from benchmarks.io.formats import get_format
-from benchmarks.io.plan import ImportRequest
-from benchmarks.io.schemas import sources
 from benchmarks.judges.aspects import ASPECTS
 from benchmarks.judges.base import ItemRef
 from benchmarks.judges.parsing import Problem
@@ -24,7 +21,7 @@ from tests.benchmarks.engine.asking import make_judge, price, work
 from tests.fake_openai import Answer, FakeServer
 from tests.makers import NOW, make_summary, url
 from tests.running import json_of
-from tests.taking_in import import_rows
+from tests.taking_in import import_sources
 
 ITEMS = tuple(ItemRef(aspect.key, aspect.text) for aspect in ASPECTS.values())
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -175,8 +172,7 @@ def test_of_a_source_the_whole_text_and_the_instruction_are_shown(server: FakeSe
             "summaries": texts,
         }
     ]
-    request = ImportRequest(now=NOW, options={"dataset": "xsum"})
-    import_rows(get_format("sources"), [("", sources.parse(lines))], request=request)
+    import_sources(lines, now=NOW, dataset="xsum")
     server.behaviour = by_aspect
     run("--dataset", "xsum")
     body = server.bodies[0]

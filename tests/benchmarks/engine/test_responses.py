@@ -33,7 +33,7 @@ from tests.benchmarks.engine.asking import estimated, killed, price, summarizer,
 from tests.fake_openai import Answer, FakeServer
 from tests.makers import flat, url
 from tests.makers_recall import NOW, make_response
-from tests.running import json_of
+from tests.running import json_of, output_of
 
 pytestmark = pytest.mark.django_db
 
@@ -237,7 +237,7 @@ def test_exported_responses_keep_their_condition_when_they_are_imported_again(tm
     path.write_bytes(b"".join(long2rag.dump(questions_of(Question.objects.of(dataset="ferry")))))
     Question.objects.all().delete()
     System.objects.all().delete()
-    call_command("import_dataset", "long2rag", str(path), stdout=io.StringIO())
+    output_of("import_dataset", "long2rag", str(path))
     fields = ("key", "summarizer", "retriever", "responses__n_words")
     assert [row[:3] for row in System.objects.order_by("key").values_list(*fields)] == [
         ("cut-100_extractive", "extractive", "cut-100"), ("full-ctxt_extractive", "extractive", ""),
@@ -254,7 +254,7 @@ def test_offline_responses_are_judged_and_stand_in_the_table_by_what_was_shown()
     text = Response.objects.filter(system__retriever="")[0].text
     assert "The ferry to the island leaves at six every day." in text
     assert "[" not in text
-    call_command("run_judge", "lexical", "--task", "recall", stdout=io.StringIO(), stderr=io.StringIO())
+    output_of("run_judge", "lexical", "--task", "recall")
     out = io.StringIO()
     call_command("report", "kpr", "--by", "documents", "--json", stdout=out)
     cut, full = json.loads(out.getvalue())["conditions"]

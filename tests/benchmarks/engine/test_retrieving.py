@@ -17,6 +17,7 @@ from benchmarks.retrieval.registry import make
 from benchmarks.tasks import resume_retrievals
 from tests.conftest import NOW
 from tests.makers import make_haystack
+from tests.running import output_of
 
 pytestmark = pytest.mark.django_db
 
@@ -140,7 +141,7 @@ def test_the_command_prints_scores_and_says_what_was_there_before() -> None:
 
 @pytest.mark.parametrize("by_other_rules", [False, True])
 def test_the_command_compares_with_the_scores_of_a_file(published: Path, by_other_rules: bool) -> None:
-    call_command("import_dataset", "summhay", str(published / "topic_news1.json"), stdout=StringIO())
+    output_of("import_dataset", "summhay", str(published / "topic_news1.json"))
     other = ["--set", "with_subtopic=false"] if by_other_rules else []
     [done] = command("--haystack", "topic_news1", "--retriever", "keywords", *other, "--json")
     assert (done["settings"]["with_subtopic"], done["settings"]["words"]) == (not by_other_rules, "tokens")

@@ -27,7 +27,7 @@ from tests.benchmarks.engine.asking import estimated, killed, summarizer, work
 from tests.benchmarks.engine.test_batches import answer, reply, requests_in
 from tests.fake_openai import Answer, FakeServer
 from tests.makers import make_haystack, make_summary, url
-from tests.running import json_of
+from tests.running import json_of, output_of
 
 pytestmark = pytest.mark.django_db
 
@@ -73,7 +73,7 @@ def test_offline_summaries_are_written_once_judged_and_on_the_leaderboard(haysta
     again = Summary.objects.filter(origin="generated").order_by("subtopic").values_list("text", flat=True)
     assert list(again) == texts
     summarize("--system", "extractive", "--order", "top", "--haystack", "ferry")
-    call_command("run_judge", "lexical", stdout=io.StringIO(), stderr=io.StringIO())
+    output_of("run_judge", "lexical")
     out = io.StringIO()
     call_command("report", "leaderboard", "--judge", "lexical", "--json", stdout=out)
     shown = out.getvalue()

@@ -14,7 +14,7 @@ from benchmarks.io.plan import ImportRequest
 from benchmarks.io.reading.problems import ImportFailed
 from benchmarks.io.schemas import sources
 from benchmarks.models import AuditEvent, Summary
-from tests.taking_in import import_rows
+from tests.taking_in import import_rows, import_sources
 
 pytestmark = pytest.mark.django_db
 
@@ -26,8 +26,7 @@ def _ports(now: datetime) -> None:
         {"person": "ada", "text": "It is gone."},
     ]
     line = {"key": "mole", "documents": "It sank in 1953.", "reference": "It sank.", "summaries": texts}
-    request = ImportRequest(now=now, options={"dataset": "ports"})
-    import_rows(get_format("sources"), [("", sources.parse([line]))], request=request)
+    import_sources([line], now=now, dataset="ports")
 
 
 def take(folder: Path, *lines: dict[str, Any], dataset: str = "ports") -> dict[str, Any]:

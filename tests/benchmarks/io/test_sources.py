@@ -12,15 +12,14 @@ from django.test import Client
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.io.formats import get_format
-from benchmarks.io.plan import ImportRequest
 from benchmarks.io.reading.problems import ImportFailed, Problems
 from benchmarks.io.running import Report
 from benchmarks.io.schemas import sources
 from benchmarks.io.writers import sources_of
 from benchmarks.models import AuditEvent, Haystack, Insight, Subtopic, Summary, System
 from tests.conftest import make_user
-from tests.taking_in import import_rows
+from tests.running import json_of, output_of
+from tests.taking_in import import_sources
 
 TEXT = "The mole was built in 1911. Storms moved its stones. In 1953 its end sank. Divers look at it every spring."
 COUNTS = {"sources": 1, "documents": 1, "sentences": 2, "systems": 2, "summaries": 2}
@@ -36,8 +35,7 @@ def line(**fields) -> dict[str, Any]:
 
 
 def take(now: datetime, *lines: dict[str, Any], dataset: str = "", dry_run: bool = False) -> Report:
-    request = ImportRequest(now=now, options={"dataset": dataset})
-    return import_rows(get_format("sources"), [("", sources.parse(lines))], request=request, dry_run=dry_run)
+    return import_sources(lines, now=now, dataset=dataset, dry_run=dry_run)
 
 
 def errors_of(*lines) -> list[str]:
@@ -195,12 +193,10 @@ def test_texts_never_change(now: datetime, fields: dict[str, Any], field: str) -
 def test_command_both_ways(tmp_path: Path, now: datetime) -> None:
     file, out = tmp_path / "in.jsonl", tmp_path / "out.jsonl"
     file.write_text(json.dumps(line(key="a")) + "\n" + json.dumps(line(key="b", documents=["One two.", "Three."])))
-    call_command("import_dataset", "sources", str(file), "--dataset", "ports", stdout=io.StringIO())
-    call_command("export_dataset", "sources", "--dataset", "ports", "--out", str(out), stdout=io.StringIO())
+    output_of("import_dataset", "sources", str(file), "--dataset", "ports")
+    output_of("export_dataset", "sources", "--dataset", "ports", "--out", str(out))
     assert sources.parse(out) == tuple(sources_of(Haystack.objects.all()))
-    printed = io.StringIO()
-    call_command("import_dataset", "sources", str(out), "--dataset", "ports", "--json", stdout=printed)
-    counts = json.loads(printed.getvalue())
+    counts = json_of("import_dataset", "sources", str(out), "--dataset", "ports")
     assert not any(counts["created"].values())
     assert not any(counts["updated"].values())
     with pytest.raises(CommandError, match="Name a dataset of documents"):
