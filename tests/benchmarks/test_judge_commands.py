@@ -22,6 +22,7 @@ from benchmarks.scoring.summhay import Coverage
 from benchmarks.scoring.summhay import Verdict as Said
 from tests.benchmarks.engine.test_judging import failing_on, make_summary, request
 from tests.makers import NOW, make_haystack
+from tests.running import json_of, output_of
 
 pytestmark = pytest.mark.django_db
 
@@ -38,9 +39,7 @@ def subtopic(db: None) -> Subtopic:
 
 
 def run_judge(*args: str) -> dict[str, Any]:
-    out = StringIO()
-    call_command("run_judge", *args, "--json", stdout=out, stderr=StringIO())
-    report: dict[str, Any] = json.loads(out.getvalue())
+    report: dict[str, Any] = json_of("run_judge", *args)
     assert report.pop("seconds") >= 0
     return report
 
@@ -135,11 +134,10 @@ def test_both_offline_judges_stand_beside_each_other(subtopic: Subtopic) -> None
 
 
 def test_the_published_labels_give_a_judge_with_its_held_out_figures(published: Path) -> None:
-    out, file = StringIO(), published / "eval_benchmark_conversations.json"
+    file = published / "eval_benchmark_conversations.json"
     with pytest.raises(CommandError, match="defaults"):
         call_command("fit_judge", file, "--save", "lexical")
-    call_command("fit_judge", file, "--save", "--json", stdout=out)
-    report = json.loads(out.getvalue())
+    report = json_of("fit_judge", file, "--save")
     held_out = report["held_out"]
     assert (report["held_out_by"], report["n_summaries"], report["n_insights"]) == ("topic", 114, 661)
     assert held_out["pearson"]["value"] >= 0.66
@@ -152,20 +150,12 @@ def test_the_published_labels_give_a_judge_with_its_held_out_figures(published: 
     judge = Judge.objects.get(name="lexical-fitted")
     assert judge.note == report["description"]
     assert LexicalConfig.from_mapping(judge.config).partial_from == report["config"]["partial_from"]
-    words = StringIO()
-    call_command("fit_judge", file, "--save", stdout=words)
-    assert "calibration by decile" in words.getvalue()
+    assert "calibration by decile" in output_of("fit_judge", file, "--save")
     assert Judge.objects.count() == 1
 
 
 def test_imported_and_judged_the_published_summaries_reach_what_is_promised(published: Path) -> None:
-    call_command(
-        "import_dataset",
-        "summhay-eval-benchmark",
-        str(published / "eval_benchmark_conversations.json"),
-        stdout=StringIO(),
-        stderr=StringIO(),
-    )
+    output_of("import_dataset", "summhay-eval-benchmark", published / "eval_benchmark_conversations.json")
     assert run_judge("lexical")["calls"] == 661
     labels = {(label.summary_id, label.insight_id): label for label in CoverageLabel.objects.all()}
     rows = [

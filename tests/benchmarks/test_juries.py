@@ -1,11 +1,9 @@
 """Juries: made by command and on their page, run like other judges, by what their members have judged."""
 
-import json
-from io import StringIO
 from pathlib import Path
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.utils import timezone
 
 from benchmarks.engine import judging, versions
@@ -231,9 +229,7 @@ def test_offline_and_gpt_4o_together_do_better_than_each_alone(published: Path) 
     assert (report["verdicts"], report["invalid"], report["without_link"]) == (661, 0, 20)
     by_score = {}
     for score in ("label", "expected"):
-        out = StringIO()
-        call_command("report", "judges", "--score", score, "--json", stdout=out)
-        by_score[score] = {row["judge"]: row for row in json.loads(out.getvalue())}
+        by_score[score] = {row["judge"]: row for row in json_of("report", "judges", "--score", score)}
     labels, expected = by_score["label"], by_score["expected"]
     assert labels["duo"]["pearson"] == pytest.approx(0.754, abs=0.001)
     assert expected["duo"]["pearson"] == pytest.approx(0.774, abs=0.001)

@@ -1,10 +1,9 @@
 """The page of a haystack's retrievers, and its report: figures, running one, failures."""
 
 import json
-from io import StringIO
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.urls import reverse
 
 from annotation.models import Study
@@ -15,6 +14,7 @@ from benchmarks.retrieval.registry import make
 from tests.conftest import NOW
 from tests.fake_openai import FakeServer, failing
 from tests.makers import flat, make_haystack, url
+from tests.running import output_of
 
 pytestmark = pytest.mark.django_db
 
@@ -140,9 +140,8 @@ def test_a_server_is_asked_within_a_limit_and_cancelled(as_ada, as_ben, server: 
 
 
 def report(*args: str):
-    out = StringIO()
-    call_command("report", "retrieval", *args, stdout=out)
-    return json.loads(out.getvalue()) if "--json" in args else out.getvalue()
+    told = output_of("report", "retrieval", *args)
+    return json.loads(told) if "--json" in args else told
 
 
 def test_the_report_has_the_figures_of_the_page() -> None:

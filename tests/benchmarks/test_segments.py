@@ -1,7 +1,5 @@
 """Questions beside the segments of their documents, by embeddings of a server that counts words."""
 
-import io
-import json
 from typing import Any
 
 import pytest
@@ -9,13 +7,12 @@ from django.core.management import CommandError, call_command
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.io.formats import get_format
-from benchmarks.io.plan import ImportRequest
 from benchmarks.io.schemas import long2rag
 from benchmarks.recall.segments import segments
 from tests.fake_openai import FakeServer
 from tests.makers import NOW
-from tests.taking_in import import_rows
+from tests.running import json_of
+from tests.taking_in import import_questions
 
 
 @given(st.lists(st.text("ab ", min_size=1, max_size=9), max_size=40).map(" ".join), st.integers(5, 40))
@@ -31,14 +28,11 @@ def test_the_mean_cosine_over_all_segments(server: FakeServer) -> None:
         {"key": "a", "question": "island ferry", "documents": ["The ferry to the island.", "Rain."]},
         {"key": "b", "question": "fares", "documents": ["ferry " * 819 + "fares " * 5]},
     ]
-    rows = long2rag.parse(lines)
-    import_rows(get_format("long2rag"), [("", rows)], request=ImportRequest(now=NOW, options={"dataset": "logs"}))
+    import_questions(long2rag.parse(lines), dataset="logs", actor=None, now=NOW)
 
     def report(*more: str) -> dict[str, Any]:
-        out = io.StringIO()
         names = ("--dataset", "logs", "--base-url", server.address, "--model", "wren-2")
-        call_command("report", "segments", *names, *more, "--json", stdout=out)
-        return json.loads(out.getvalue())
+        return json_of("report", "segments", *names, *more)
 
     with pytest.raises(CommandError, match="The limit of 1 request is reached"):
         report("--max-requests", "1")

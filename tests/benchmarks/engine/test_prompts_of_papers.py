@@ -1,13 +1,12 @@
 """The prompts that a server gets, field by field as the papers list them, for haystacks and for sources."""
 
-import io
 import json
 import re
 from datetime import datetime
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.utils import timezone
 
 from benchmarks.engine import retrieving
@@ -280,9 +279,7 @@ def test_sources_have_no_other_order_and_no_retriever(server: FakeServer, now: d
 
 def test_the_offline_baseline_writes_sentences_of_sources_too(now: datetime) -> None:
     take(now)
-    out = io.StringIO()
-    call_command("summarize", "--system", "extractive", "--haystack", "arxiv", "--json", stdout=out)
-    assert json.loads(out.getvalue())["not_as_asked"] == 0
+    assert json_of("summarize", "--system", "extractive", "--haystack", "arxiv")["not_as_asked"] == 0
     assert all(
         "[" not in text and not text.startswith("-") for text in Summary.objects.values_list("text", flat=True)
     )

@@ -1,7 +1,5 @@
 """Summarizers that answer questions: against a server over HTTP, by batch files, offline, up to the table."""
 
-import io
-import json
 from pathlib import Path
 from typing import Any
 
@@ -255,9 +253,7 @@ def test_offline_responses_are_judged_and_stand_in_the_table_by_what_was_shown()
     assert "The ferry to the island leaves at six every day." in text
     assert "[" not in text
     output_of("run_judge", "lexical", "--task", "recall")
-    out = io.StringIO()
-    call_command("report", "kpr", "--by", "documents", "--json", stdout=out)
-    cut, full = json.loads(out.getvalue())["conditions"]
+    cut, full = json_of("report", "kpr", "--by", "documents")["conditions"]
     assert [(row["model"], row["name"], row["judge"]) for row in (cut, full)] == [
         ("extractive", "cut-16", "lexical"), ("extractive", "full", "lexical"),
     ]  # fmt: skip
@@ -266,7 +262,5 @@ def test_offline_responses_are_judged_and_stand_in_the_table_by_what_was_shown()
     assert cut["kpr_macro"] == cut["difference"] + 1 < 1
     assert cut["shown_words"] == 24.0
     assert full["response_words"] > cut["response_words"]
-    plain = io.StringIO()
-    call_command("report", "kpr", "--by", "documents", stdout=plain)
-    assert "cut-16" in plain.getvalue()
+    assert "cut-16" in output_of("report", "kpr", "--by", "documents")
     assert System.objects.filter(responses__isnull=False).distinct().count() == 2

@@ -2,11 +2,10 @@
 
 import json
 from datetime import timedelta
-from io import StringIO
 from pathlib import Path
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 
 from annotation.writing.documentsets import Rule, choose, load_material
 from benchmarks.engine import retrieving
@@ -34,9 +33,8 @@ def run(haystack: Haystack, name: str, **settings) -> tuple[Retrieval, int | Non
 
 
 def command(*args: str):
-    out = StringIO()
-    call_command("retrieve", *args, stdout=out)
-    return json.loads(out.getvalue()) if "--json" in args else out.getvalue()
+    told = output_of("retrieve", *args)
+    return json.loads(told) if "--json" in args else told
 
 
 def test_scores_are_stored_by_document_and_computed_once() -> None:

@@ -1,11 +1,10 @@
 """Summarizers at work: against a server over HTTP, well-behaved and not, and offline up to the leaderboard."""
 
-import io
 from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import CommandError, call_command
+from django.core.management import CommandError
 from django.utils import timezone
 
 from benchmarks.engine import batches, judging, summarizing, versions
@@ -74,9 +73,7 @@ def test_offline_summaries_are_written_once_judged_and_on_the_leaderboard(haysta
     assert list(again) == texts
     summarize("--system", "extractive", "--order", "top", "--haystack", "ferry")
     output_of("run_judge", "lexical")
-    out = io.StringIO()
-    call_command("report", "leaderboard", "--judge", "lexical", "--json", stdout=out)
-    shown = out.getvalue()
+    shown = output_of("report", "leaderboard", "--judge", "lexical", "--json")
     assert '"extractive"' in shown
     assert '"keywords"' in shown
     assert '"fl-ctxt-sort"' in shown

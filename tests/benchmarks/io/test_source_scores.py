@@ -7,13 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.core.management import call_command
 
 from benchmarks.io.formats import get_format
 from benchmarks.io.plan import ImportRequest
 from benchmarks.io.reading.problems import ImportFailed
 from benchmarks.io.schemas import sources
 from benchmarks.models import AuditEvent, Summary
+from tests.running import json_of
 from tests.taking_in import import_rows, import_sources
 
 pytestmark = pytest.mark.django_db
@@ -30,10 +30,9 @@ def _ports(now: datetime) -> None:
 
 
 def take(folder: Path, *lines: dict[str, Any], dataset: str = "ports") -> dict[str, Any]:
-    file, out = folder / "scores.jsonl", io.StringIO()
+    file = folder / "scores.jsonl"
     file.write_text("\n".join(map(json.dumps, lines)))
-    call_command("import_dataset", "source-scores", str(file), "--dataset", dataset, "--json", stdout=out)
-    return json.loads(out.getvalue())
+    return json_of("import_dataset", "source-scores", file, "--dataset", dataset)
 
 
 @pytest.mark.usefixtures("_ports")
