@@ -23,6 +23,7 @@ from benchmarks.models import Batch, Judge, JudgeCall, JudgeRun, LostReply, Subt
 from tests.benchmarks.engine.budgeted import CENT, make_judge, price, request, work
 from tests.fake_openai import Answer, FakeServer, completion, judged
 from tests.makers import make_summary
+from tests.running import json_of, output_of
 
 pytestmark = pytest.mark.django_db
 HALF = Decimal("0.5")
@@ -267,48 +268,39 @@ def test_another_run_that_asks_the_same_waits_and_says_for_what(
 
 
 def test_what_waits_in_files_is_not_queued_again_and_has_not_failed(
-    server: FakeServer, run: JudgeRun, subtopic: Subtopic, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    server: FakeServer, run: JudgeRun, subtopic: Subtopic, tmp_path: Path
 ) -> None:
     JudgeRun.objects.update(state="paused", message="Paused by hand.")
     write(run, tmp_path)
-    call_command("run_judge", "sparrow", "--json")
-    found = json.loads(capsys.readouterr().out)
+    found = json_of("run_judge", "sparrow")
     assert (found["calls"], found["on_hold"], found["failed"], found["held_elsewhere"]) == (0, 6, 0, 0)
     assert "paused" not in found
-    call_command("run_judge", "sparrow")
-    assert "6 more wait in batch files or in a paused run." in capsys.readouterr().out
+    assert "6 more wait in batch files or in a paused run." in output_of("run_judge", "sparrow")
     assert list(JudgeRun.objects.all()) == [run]
     make_summary(subtopic=subtopic, text="- It froze [4].", system="third")
-    call_command("run_judge", "sparrow", "--json")
-    found = json.loads(capsys.readouterr().out)
+    found = json_of("run_judge", "sparrow")
     assert (found["calls"], found["on_hold"], found["failed"], server.n_asked) == (3, 6, 0, 3)
     answered(tmp_path)
     assert not JudgeRun.objects.exclude(state="done").exists()
-    call_command("run_judge", "sparrow", "--json")
-    found = json.loads(capsys.readouterr().out)
+    found = json_of("run_judge", "sparrow")
     assert (found["cached"], found["on_hold"], "paused" in found) == (9, 0, False)
 
 
-def test_what_a_person_paused_is_asked_when_somebody_asks_again(
-    server: FakeServer, run: JudgeRun, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_what_a_person_paused_is_asked_when_somebody_asks_again(server: FakeServer, run: JudgeRun) -> None:
     JudgeRun.objects.update(state="paused", message="Paused by hand.")
-    call_command("run_judge", "sparrow", "--json")
-    found = json.loads(capsys.readouterr().out)
+    found = json_of("run_judge", "sparrow")
     assert (found["calls"], found["on_hold"], "paused" in found, server.n_asked) == (6, 0, False, 6)
 
 
 def test_the_report_says_why_a_run_that_was_worked_on_is_paused(
-    server: FakeServer, run: JudgeRun, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    server: FakeServer, run: JudgeRun, tmp_path: Path
 ) -> None:
     write(run, tmp_path)
     versions.ensure_judge(name="twin", kind="openai", config=run.judge.config, now=timezone.now())
-    call_command("run_judge", "twin", "--json")
-    found = json.loads(capsys.readouterr().out)
+    found = json_of("run_judge", "twin")
     assert (found["failed"], found["on_hold"], server.n_asked) == (0, 6, 0)
     assert found["paused"].startswith("6 of its requests wait for replies in batch files.")
-    call_command("run_judge", "twin", "--all", "--json")
-    assert json.loads(capsys.readouterr().out)["on_hold"] == 6
+    assert json_of("run_judge", "twin", "--all")["on_hold"] == 6
 
 
 def interrupted(after: int) -> Callable[..., Any]:
@@ -368,22 +360,18 @@ def test_verdicts_of_a_cancelled_run_are_not_stored_but_its_replies_are(run: Jud
 
 
 def test_the_commands_from_a_paused_run_to_its_verdicts(
-    server: FakeServer, subtopic: Subtopic, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    server: FakeServer, subtopic: Subtopic, tmp_path: Path
 ) -> None:
     make_summary(subtopic=subtopic, text=SAID)
     make_judge(server)
-    call_command("run_judge", "sparrow", "--paused", "--json")
-    made = json.loads(capsys.readouterr().out)
+    made = json_of("run_judge", "sparrow", "--paused")
     assert made["items"] == 1
-    call_command("batch", "write", made["run"], str(tmp_path), "--price-share", "0.5", "--json")
-    assert json.loads(capsys.readouterr().out)["requests"] == 3
+    assert json_of("batch", "write", made["run"], str(tmp_path), "--price-share", "0.5")["requests"] == 3
     answer(tmp_path, [reply(row) for row in requests_in(tmp_path)])
-    call_command("batch", "read", str(tmp_path), "--json")
-    found = json.loads(capsys.readouterr().out)
+    found = json_of("batch", "read", str(tmp_path))
     assert (found["answered"], found["open"], found["is_closed"]) == (3, 0, True)
     assert (server.n_asked, Verdict.objects.count()) == (0, 3)
-    call_command("batch", "read", str(tmp_path))
-    assert "0 answers, 0 failures, 3 repeated" in capsys.readouterr().out
+    assert "0 answers, 0 failures, 3 repeated" in output_of("batch", "read", str(tmp_path))
     for wrong in (["write", "nobody", str(tmp_path)], ["read", str(tmp_path / "none")],
                   ["write", made["run"], str(tmp_path / "x"), "--price-share", "2"]):  # fmt: skip
         with pytest.raises(CommandError):

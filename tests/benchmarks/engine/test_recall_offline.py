@@ -1,10 +1,8 @@
 """The offline judge on responses: recall, splitting into points, and what supports them, as runs that resume."""
 
-import json
 from datetime import datetime
 
 import pytest
-from django.core.management import call_command
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -13,6 +11,7 @@ from benchmarks.engine.tasks.points import n_not_extracted
 from benchmarks.io.schemas import long2rag
 from benchmarks.judges.passages import split_points
 from benchmarks.models import Extraction, JudgeRun, PointVerdict, Response, ResponsePoint
+from tests.running import json_of
 from tests.taking_in import import_questions
 
 pytestmark = pytest.mark.django_db
@@ -109,13 +108,10 @@ def test_a_verdict_depends_on_its_own_question_only(responses: list[Response], n
     assert sorted(alone.all()) == first
 
 
-def test_the_command_does_each_task_and_counts_answers(
-    responses: list[Response], capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_does_each_task_and_counts_answers(responses: list[Response]) -> None:
     found = {}
     for task in ("recall", "extraction", "support", "recall"):
-        call_command("run_judge", "lexical", task=task, dataset="rivers", json=True)
-        found[task] = json.loads(capsys.readouterr().out)
+        found[task] = json_of("run_judge", "lexical", "--task", task, "--dataset", "rivers")
     assert {task: (row["calls"], row["cached"], row["failed"]) for task, row in found.items()} == {
         "extraction": (3, 0, 0),
         "support": (9, 0, 0),
