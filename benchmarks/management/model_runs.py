@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from argparse import ArgumentParser
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 import orjson
-from django.core.management.base import BaseCommand, CommandError, OutputWrapper
+from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
 
 from benchmarks.engine import costs, judging, runs
@@ -92,11 +92,11 @@ def spent(*, judge: Judge, since: datetime, worked_on: Sequence[JudgeRun]) -> di
     return {**cost.as_json, **({"paused": paused} if paused else {})}
 
 
-def print_left(report: Mapping[str, Any], out: OutputWrapper, *, whose: str) -> None:
-    """Print what the counts of a command leave to be done, and by whom."""
+def said_of_left(report: Mapping[str, Any], *, whose: str) -> Iterator[str]:
+    """Say what the counts of a command leave to be done, and by whom."""
     if "paused" in report:
-        out.write(f"A run of this {whose} is paused. {report['paused']}")
+        yield f"A run of this {whose} is paused. {report['paused']}"
     if report["held_elsewhere"]:
-        out.write(f"{report['held_elsewhere']:,} more are in the hands of another worker.")
+        yield f"{report['held_elsewhere']:,} more are in the hands of another worker."
     if report["on_hold"]:
-        out.write(f"{report['on_hold']:,} more wait in batch files or in a paused run.")
+        yield f"{report['on_hold']:,} more wait in batch files or in a paused run."

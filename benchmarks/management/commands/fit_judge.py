@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from argparse import ArgumentParser
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-import orjson
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 from django.utils import timezone
@@ -27,6 +26,7 @@ from benchmarks.judges.lexical import LexicalConfig
 from benchmarks.judges.lexical_expected import ExpectedConfig
 from benchmarks.judges.lexical_fit import FitResult, HumanLabel, LabelledSummary, NothingHeldOut, TooFewLabels, fit
 from benchmarks.judges.registry import OFFLINE
+from benchmarks.management import named
 from benchmarks.models import Haystack, Judge
 from benchmarks.scoring.comparison import Comparison, ExpectedFigures
 from benchmarks.scoring.stat import Stat
@@ -74,19 +74,15 @@ class Command(BaseCommand):
             result = fit(labelled_summaries(entries), start)
         except (TooFewLabels, NothingHeldOut) as error:
             raise CommandError(str(error)) from error
-        judge = None
+        judge, lines = None, list(_lines(result))
         if options["save"]:
             try:
                 judge = save_fitted(result=result, name=options["save"], now=timezone.now())
             except NameTaken as error:
                 raise CommandError(str(error)) from error
-        if options["json"]:
-            report = {"judge": str(judge) if judge else None, **_as_json(result)}
-            self.stdout.write(orjson.dumps(report, option=orjson.OPT_INDENT_2).decode())
-            return
-        self._print(result)
-        if judge:
-            self.stdout.write(f"Stored as {judge}; run it with: manage.py run_judge {judge.name}")
+            lines.append(f"Stored as {judge}; run it with: manage.py run_judge {judge.name}")
+        report = {"judge": str(judge) if judge else None, **_as_json(result)}
+        self.stdout.write(named.printed(report, "\n".join(lines), options))
 
     def _read(self, path: Path) -> tuple[eval_benchmark.BenchmarkEntry, ...]:
         try:
@@ -94,23 +90,22 @@ class Command(BaseCommand):
         except ImportFailed as failure:
             raise CommandError(f"{path.name}: {failure}") from failure
 
-    def _print(self, result: FitResult) -> None:
-        config = result.config
-        self.stdout.write(f"partial from {config.partial_from}, full from {config.full_from}")
-        self.stdout.write(result.description())
-        for fold in result.folds:
-            self.stdout.write(
-                f"  without {fold.left_out}: partial from {fold.config.partial_from}, full from "
-                f"{fold.config.full_from}, judged {fold.n_insights} insights"
-            )
-            self.stdout.write(f"    {_on_expected(fold.expected)}")
-        for title, figures in (("held out", result.held_out), ("before", result.before)):
-            shown = ", ".join(f"{name} {_shown(figures.stats[key])}" for name, key in FIGURES.items())
-            self.stdout.write(f"{title}: {shown}")
-        self.stdout.write(f"expected coverage, held out: {_on_expected(result.expected)}")
-        self.stdout.write("calibration by decile (expected, people):")
-        for part in result.expected.parts:
-            self.stdout.write(f"  {part.expected:.2f}  {part.human:.2f}  of {part.n}")
+
+def _lines(result: FitResult) -> Iterator[str]:
+    yield f"partial from {result.config.partial_from}, full from {result.config.full_from}"
+    yield result.description()
+    for fold in result.folds:
+        yield (
+            f"  without {fold.left_out}: partial from {fold.config.partial_from}, full from "
+            f"{fold.config.full_from}, judged {fold.n_insights} insights"
+        )
+        yield f"    {_on_expected(fold.expected)}"
+    for title, figures in (("held out", result.held_out), ("before", result.before)):
+        shown = ", ".join(f"{name} {_shown(figures.stats[key])}" for name, key in FIGURES.items())
+        yield f"{title}: {shown}"
+    yield f"expected coverage, held out: {_on_expected(result.expected)}"
+    yield "calibration by decile (expected, people):"
+    yield from (f"  {part.expected:.2f}  {part.human:.2f}  of {part.n}" for part in result.expected.parts)
 
 
 def _shown(stat: Stat) -> str:

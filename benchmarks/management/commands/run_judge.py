@@ -5,12 +5,11 @@ from __future__ import annotations
 import sys
 import time
 from argparse import ArgumentParser
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-import orjson
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Q, QuerySet
 from django.utils import timezone
@@ -116,10 +115,7 @@ class Command(BaseCommand):
         }
         if task == JudgeRun.Task.SUPPORT:
             report["not_extracted"] = n_not_extracted(judge=judge, responses=subjects)
-        if options["json"]:
-            self.stdout.write(orjson.dumps(report, option=orjson.OPT_INDENT_2).decode())
-        else:
-            self._print(report)
+        self.stdout.write(named.printed(report, "\n".join(_lines(report)), options))
 
     def _scope(self, options: dict[str, Any]) -> Scope:
         """Read the scope from the arguments; a name that means nothing here is an error."""
@@ -213,13 +209,12 @@ class Command(BaseCommand):
             )
         return haystacks
 
-    def _print(self, report: dict[str, Any]) -> None:
-        self.stdout.write(
-            "{judge}: {calls:,} {what} asked in {seconds:.1f} s, {cached:,} there before, {invalid:,} unusable, "
-            "{failed:,} failed.".format(what="answers" if "task" in report else "verdicts", **report)
-        )
-        if report.get("not_extracted"):
-            self.stdout.write(
-                f"{report['not_extracted']:,} responses have no extracted points: --task extraction."
-            )
-        model_runs.print_left(report, self.stdout, whose="judge")
+
+def _lines(report: dict[str, Any]) -> Iterator[str]:
+    yield (
+        "{judge}: {calls:,} {what} asked in {seconds:.1f} s, {cached:,} there before, {invalid:,} unusable, "
+        "{failed:,} failed.".format(what="answers" if "task" in report else "verdicts", **report)
+    )
+    if report.get("not_extracted"):
+        yield f"{report['not_extracted']:,} responses have no extracted points: --task extraction."
+    yield from model_runs.said_of_left(report, whose="judge")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from argparse import ArgumentTypeError
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import fields
 from datetime import datetime
 from typing import Any
@@ -159,7 +160,7 @@ class Command(BaseCommand):
             "seconds": round(time.perf_counter() - started, 3),
             **model_runs.spent(judge=judge, since=began, worked_on=worked_on),
         }
-        self._print(report, subjects, is_json=options["json"])
+        self.stdout.write(named.printed(report, "\n".join(_lines(report, subjects)), options))
 
     def _request(self, options: dict[str, Any], *, now: datetime) -> dict[str, Any]:
         """Who is to write about what, and what is shown."""
@@ -286,21 +287,18 @@ class Command(BaseCommand):
         text = f"{estimate.n_subjects:,} {subjects}, {estimate.n_paid:,} requests, {cost}."
         self.stdout.write(named.printed(report, text, options))
 
-    def _print(self, report: dict[str, Any], subjects: str, *, is_json: bool) -> None:
-        if is_json:
-            self.stdout.write(orjson.dumps(report, option=orjson.OPT_INDENT_2).decode())
-            return
-        self.stdout.write(
-            "{system} · {documents}: {written:,} {subjects} written in {seconds:.1f} s, {there_before:,} there "
-            "before, {not_as_asked:,} not as asked, {failed:,} failed.".format(**report, subjects=subjects)
+
+def _lines(report: dict[str, Any], subjects: str) -> Iterator[str]:
+    yield (
+        "{system} · {documents}: {written:,} {subjects} written in {seconds:.1f} s, {there_before:,} there "
+        "before, {not_as_asked:,} not as asked, {failed:,} failed.".format(**report, subjects=subjects)
+    )
+    if how := report.get("cut_by"):
+        counted = (
+            "cl100k tokens" if how == CL100K else "1.25 tokens for a word (the extra “tokens” counts exactly)"
         )
-        if how := report.get("cut_by"):
-            counted = (
-                "cl100k tokens" if how == CL100K else "1.25 tokens for a word (the extra “tokens” counts exactly)"
-            )
-            self.stdout.write(f"Documents were cut, with tokens counted as {counted}.")
-        for reason, n in report["reasons"].items():
-            self.stdout.write(f"{n:,} × {reason}")
-        if report["without_text"]:
-            self.stdout.write(f"{report['without_text']:,} have no text and are in no figure.")
-        model_runs.print_left(report, self.stdout, whose="summarizer")
+        yield f"Documents were cut, with tokens counted as {counted}."
+    yield from (f"{n:,} × {reason}" for reason, n in report["reasons"].items())
+    if report["without_text"]:
+        yield f"{report['without_text']:,} have no text and are in no figure."
+    yield from model_runs.said_of_left(report, whose="summarizer")
