@@ -40,6 +40,9 @@ def named_scores(value: dict[str, float]) -> dict[str, float]:
     return value
 
 
+Scores = Annotated[dict[str, Annotated[float, Expected(SCORES)]], AfterValidator(named_scores), Expected(SCORES)]
+
+
 class SummaryPart(Part):
     """The text of one system or person."""
 
@@ -48,12 +51,7 @@ class SummaryPart(Part):
     person: Name | None = None
     text: Text
     visible_words: Annotated[int | None, Field(ge=1, le=2_000_000_000), Expected("a whole number from 1")] = None
-    scores: Annotated[
-        dict[str, Annotated[float, Expected(SCORES)]],
-        AfterValidator(named_scores),
-        null_as(dict),
-        Expected(SCORES),
-    ] = Field(default_factory=dict)
+    scores: Annotated[Scores, null_as(dict)] = Field(default_factory=dict)
 
 
 class ScorePart(Part):
@@ -63,12 +61,7 @@ class ScorePart(Part):
     key: Id
     system: Name | None = None
     person: Name | None = None
-    scores: Annotated[
-        dict[str, Annotated[float, Expected(SCORES)]],
-        Field(min_length=1),
-        AfterValidator(named_scores),
-        Expected(SCORES),
-    ]
+    scores: Annotated[Scores, Field(min_length=1)]
 
 
 class SourceDocumentPart(DocumentPart):
