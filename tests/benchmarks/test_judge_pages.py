@@ -188,12 +188,9 @@ def test_a_judges_page_reads_only_what_its_newest_verdicts_are_about(
 ) -> None:
     """Responses that this judge has not judged are not read, and of many verdicts only the newest are compared."""
     judge = made(as_ada, server)
-    judged = [make_response(f"q{n}", system="heron", n_points=2, text=f"Alpha {n} holds.") for n in range(6)]
-    run = judging.request_run(
-        judge=judge, task="recall", subjects=judged, reason="test", now=timezone.now(),
-        options=judging.ModelOptions(concurrency=1),
-    )  # fmt: skip
-    work(run)
+    for n in range(6):
+        make_response(f"q{n}", system="heron", n_points=2, text=f"Alpha {n} holds.")
+    work(request(judge, "recall", concurrency=1))
     for n in range(20):
         make_response(f"other{n}", system="wren", n_points=1, text="Never judged, never read.")
     KeyPoint.objects.filter(question__key="q0").update(text="Another claim.")
@@ -226,10 +223,7 @@ def test_the_page_of_a_run_of_autods_scores_counts_key_points(
     tops = [{"token": "yes", "logprob": -0.1}, {"token": "no", "logprob": -3.0}]
     listing = Answer("yes", logprobs={"content": [{"top_logprobs": tops}]})
     server.behaviour = lambda n, body: {1: listing, 2: Answer("yes")}.get(n) or failing(400, "no such field")
-    run = judging.request_run(
-        judge=judge, task="autods", subjects=KeyPoint.objects.all(), reason="test", now=timezone.now(),
-        options=judging.ModelOptions(concurrency=1),
-    )  # fmt: skip
+    run = request(judge, "autods", concurrency=1)
     for _ in range(runs.MAX_ATTEMPTS):
         with pytest.raises(CallFailed):
             work(run)

@@ -12,6 +12,7 @@ import pytest
 from django.utils import timezone
 
 from benchmarks.engine import judging, overview, runs, sending, versions
+from benchmarks.engine.tasks import TASKS
 from benchmarks.models import DraftText, Judge, JudgeCall, JudgeRun, ModelPrice, Subtopic, Summary
 from benchmarks.summarizers.config import SummarizerConfig
 from tests.fake_openai import MODEL, FakeServer
@@ -45,10 +46,12 @@ def price(**fields) -> ModelPrice:
     return ModelPrice.objects.create(**{**numbers, **values})
 
 
-def request(judge: Judge, **options) -> JudgeRun:
+def request(judge: Judge, task: str = "coverage", **options) -> JudgeRun:
+    """A run on all that there is."""
     return judging.request_run(
         judge=judge,
-        subjects=Summary.objects.all(),
+        task=task,
+        subjects=TASKS[task].subject_model.objects.all(),
         reason="test",
         now=timezone.now(),
         options=judging.ModelOptions(**options),

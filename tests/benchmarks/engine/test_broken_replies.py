@@ -23,7 +23,7 @@ from benchmarks.engine.tasks.points import (
 from benchmarks.judges import parsing
 from benchmarks.judges.parsing import MOST_BYTES, MOST_CHARACTERS, NOTE, LabelAnswer, Problem, read_labels
 from benchmarks.judges.replies import Reply, read_body
-from benchmarks.models import Extraction, Judge, JudgeCall, JudgeRun, KeyPoint, ResponsePoint, Summary
+from benchmarks.models import Extraction, Judge, JudgeCall, JudgeRun, KeyPoint, ResponsePoint
 from tests.benchmarks.engine.asking import make_judge, request
 from tests.fake_openai import Answer, FakeServer
 from tests.makers import make_haystack, make_summary
@@ -128,13 +128,12 @@ def _error(status: int, nested) -> dict[str, Any] | None:
 
 
 @pytest.mark.django_db
-def test_points_with_characters_that_cannot_be_stored_keep_their_other_words(server: FakeServer) -> None:
-    response = make_response("alpha", system="heron", n_points=1, text="Alpha holds.")
+def test_points_with_characters_that_cannot_be_stored_keep_their_other_words(
+    server: FakeServer, judge: Judge
+) -> None:
+    make_response("alpha", system="heron", n_points=1, text="Alpha holds.")
     server.behaviour = lambda n, body: Answer('{"points": ["Alpha \\u0000 holds \\ud83d.", "It is so."]}')
-    run = judging.request_run(
-        judge=make_judge(server), task="extraction", subjects=[response], reason="test", now=timezone.now()
-    )
-    judging.run_pending(run=run, clock=timezone.now)
+    judging.run_pending(run=request(judge, "extraction"), clock=timezone.now)
     assert Extraction.objects.get().is_valid
     assert list(ResponsePoint.objects.values_list("text", flat=True)) == [
         "Alpha \ufffd holds \ufffd.",
@@ -161,16 +160,9 @@ def test_no_transaction_is_open_while_a_reply_is_read(
     judge = make_judge(server)
     twin = make_judge(server, "twin")
     make_summary(subtopic=make_haystack().subtopics.get(number=1), text="- Nothing happened.")
-    response = make_response("alpha", system="heron", n_points=1, text="Alpha holds.")
+    make_response("alpha", system="heron", n_points=1, text="Alpha holds.")
     for again in (judge, twin):
-        asked = {"judge": again, "reason": "test", "now": timezone.now()}
-        if task == "coverage":
-            run = judging.request_run(subjects=Summary.objects.all(), **asked)
-        elif task == "autods":
-            run = judging.request_run(task="autods", subjects=response.question.key_points.all(), **asked)
-        else:
-            run = judging.request_run(task=task, subjects=[response], **asked)
-        judging.run_pending(run=run, clock=timezone.now)
+        judging.run_pending(run=request(again, task), clock=timezone.now)
         KeyPoint.objects.update(autods=None)
     assert len(seen) >= 2, "once as it came, once as it was kept"
     assert not any(seen), "annotators' saves would wait for it"

@@ -4,11 +4,10 @@ import json
 from collections import Counter
 
 import pytest
-from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from benchmarks.engine import judging, overview
+from benchmarks.engine import overview
 from benchmarks.engine.tasks.points import EntailmentReply, read_points
 from benchmarks.judges.base import Background
 from benchmarks.judges.parsing import LabelAnswer, Problem, read_labels
@@ -21,7 +20,7 @@ from benchmarks.models import (
     Response,
     ResponsePoint,
 )
-from tests.benchmarks.engine.asking import estimated, make_judge, work
+from tests.benchmarks.engine.asking import estimated, make_judge, request, work
 from tests.fake_openai import Answer, FakeServer
 from tests.makers_recall import make_response
 
@@ -34,17 +33,6 @@ SAID = "Alpha 1 holds. The log of alpha says little. Nothing more."
 @pytest.fixture
 def response(db: None) -> Response:
     return make_response("alpha", system="heron", n_points=2, text=SAID)
-
-
-def request(judge: Judge, task: str, **options) -> JudgeRun:
-    return judging.request_run(
-        judge=judge,
-        task=task,
-        subjects=Response.objects.all(),
-        reason="test",
-        now=timezone.now(),
-        options=judging.ModelOptions(**options),
-    )
 
 
 def said(judge: Judge, premise: str = "response") -> Counter[str]:
@@ -134,9 +122,7 @@ def test_an_extraction_that_cannot_be_read_has_no_points_and_no_support(
     work(request(judge, Task.EXTRACTION))
     row = Extraction.objects.get()
     assert (row.is_valid, row.points.count(), "problem" in row.raw) == (False, 0, True)
-    assert judging.request_run(
-        judge=judge, task=Task.SUPPORT, subjects=[response], reason="x", now=timezone.now()
-    ) is None  # fmt: skip
+    assert request(judge, Task.SUPPORT) is None
 
 
 def test_the_estimate_counts_calls_tokens_and_what_is_cached(
