@@ -56,9 +56,11 @@ def loads(data: bytes) -> Any:
     """The value of a JSON text in UTF-8; raises `NotJson` or `Flawed`."""
     refusal = ""
     try:
-        orjson.loads(data)
+        orjson.dumps(orjson.loads(data))
     except orjson.JSONDecodeError as error:
         refusal = str(error)
+    except orjson.JSONEncodeError:  # what is deeper than it writes could be kept, and never exported
+        refusal = "depth"
     hooks = _Hooks()
     try:
         value = json.loads(

@@ -1,7 +1,7 @@
 """The published haystack files of Summary of a Haystack (one topic a file), in and out.
 
-Read as a stream, in one pass: subtopics come before documents, so what refers to documents is settled at the
-end. Names of fields are those of the files; what our rows mean is in `topics`.
+Subtopics come before documents, so what refers to documents is settled at the end. Names of fields are those of
+the files; what our rows mean is in `topics`.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from types import NoneType
 from typing import Any, BinaryIO, Unpack
 
 import orjson
 
 from benchmarks import system_names as systems
-from benchmarks.io.reading import files
+from benchmarks.io.reading import files, jsonlines
 from benchmarks.io.reading.files import example
-from benchmarks.io.reading.jsonlines import FlawedFile, NotAnObject, UnreadableFile, read_object
-from benchmarks.io.reading.problems import Got, ImportFailed, Problems, report_flaws
+from benchmarks.io.reading.problems import Got, ImportFailed, Problems
 from benchmarks.io.schemas.fields import checked, shortened, small_metadata
 from benchmarks.io.schemas.summhay_parts import (
     PUBLISHED,
@@ -32,7 +32,7 @@ from benchmarks.io.schemas.summhay_parts import (
 from benchmarks.io.schemas.topics import TopicDocument, TopicFile, TopicSubtopic
 from benchmarks.system_names import TopicSystem
 
-LISTS = frozenset({"subtopics", "documents"})
+READERS = {"subtopics": read_subtopic, "documents": read_document}
 LEFT_OUT_OF_TOPICS = frozenset({"articles"})
 EXPECTED = "an object with topic_id, topic, subtopics and documents"
 EXAMPLE = example("summhay.json")
@@ -47,39 +47,27 @@ def parse(
     """
     draft = Draft(Problems() if problems is None else problems)
     with files.opened(source, draft.problems, **limits) as stream:
-        if not _read(stream, draft):
-            raise ImportFailed(draft.problems)
+        _read(stream.read().removeprefix(files.BOM), draft)
     return _assemble(draft, name or (source.stem if isinstance(source, Path) else ""))
 
 
-def _read(stream: BinaryIO, draft: Draft) -> bool:
-    names: set[str] = set()
-    try:
-        for key, position, value in read_object(stream, lists=LISTS):
-            if position is None:
-                if key in names:
-                    draft.problems.error(
-                        "duplicate_field", "", key, expected="each field once", got=Got("it twice")
-                    )
-                names.add(key)
-                draft.fields[key] = value
-                continue
-            draft.n_read[key] += 1
-            if key == "documents":
-                read_document(draft, value, position)
-            else:
-                read_subtopic(draft, value, position)
-        return True
-    except NotAnObject as error:
-        draft.problems.error(
-            "wrong_schema", "", "", expected=EXPECTED, got=Got(error.got), message=_hint(error.first)
-        )
-    except FlawedFile as error:
-        report_flaws(error.flawed, draft.problems)
-    except UnreadableFile as error:
-        expected = "a JSON file of one haystack"
-        draft.problems.error("unreadable", "", "", expected=expected, got=Got(str(error)))
-    return False
+def _read(data: bytes, draft: Draft) -> None:
+    expected = "a JSON file of one haystack"
+    if data.strip():
+        value = jsonlines.loaded(data, draft.problems, expected=expected, kind="unreadable")
+    else:
+        draft.problems.error("unreadable", "", "", expected=expected, got=Got("an empty file"))
+    draft.problems.raise_errors()
+    if not isinstance(value, dict):
+        got = Got({list: "a list", str: "a text", NoneType: "null"}.get(type(value), "a number"))
+        hint = _hint(value[0]) if isinstance(value, list) and value else ""
+        draft.problems.error("wrong_schema", "", "", expected=EXPECTED, got=got, message=hint)
+        raise ImportFailed(draft.problems)
+    draft.fields = value
+    for name, parts in value.items():
+        if name in READERS and isinstance(parts, list):
+            for position, part in enumerate(parts):
+                READERS[name](draft, part, position)
 
 
 def _hint(first: Any) -> str:
@@ -91,8 +79,7 @@ def _hint(first: Any) -> str:
 
 
 def _assemble(draft: Draft, name: str) -> TopicFile:
-    not_empty = {key: [n] for key, n in draft.n_read.items() if n}
-    top = checked(TopPart, draft.fields | not_empty, "", draft.problems)
+    top = checked(TopPart, draft.fields, "", draft.problems)
     _report_dangling(draft)
     if top is None or draft.problems.n_errors:  # what follows would only warn of what these errors caused
         raise ImportFailed(draft.problems)

@@ -7,7 +7,6 @@ links are read as published files spell them; what they said stays beside ours.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any
@@ -238,7 +237,7 @@ class SubtopicPart(Part):
 
 
 class TopPart(Part):
-    """The file but for its big lists, of which it is known whether they are empty."""
+    """The file but for what its big lists hold."""
 
     topic_id: Id
     topic: Text
@@ -256,7 +255,6 @@ class Draft:
 
     problems: Problems
     fields: dict[str, Any] = field(default_factory=dict)
-    n_read: Counter[str] = field(default_factory=Counter)
     subtopics: list[tuple[TopicSubtopic, Scores]] = field(default_factory=list)
     documents: list[TopicDocument] = field(default_factory=list)
     gold: dict[str, list[int]] = field(default_factory=dict)

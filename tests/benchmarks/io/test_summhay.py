@@ -280,7 +280,7 @@ def test_all_bad_rows_are_reported_at_once_and_long_lists_are_capped() -> None:
         (b'{"topic_id": "x"', "invalid JSON: line 1, column 17"),
         (b'{"topic_id": "x"} {}', "invalid JSON: line 1, column 19: Extra data"),
         (b'{"topic": "caf\xe9"}', "text that is not UTF-8: line 1 holds the byte 0xe9"),
-        (b'{"a": ' + b"[" * 5000 + b"]" * 5000 + b"}", "nested more than 60 levels"),
+        (b'{"a": ' + b"[" * 5000 + b"]" * 5000 + b"}", "nested too deeply"),
         (b"[]", "JSON whose outermost value is a list"),
         (b'"text"', "JSON whose outermost value is a text"),
         (b"7", "JSON whose outermost value is a number"),
