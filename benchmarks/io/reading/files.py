@@ -65,13 +65,6 @@ class _Counted(io.RawIOBase):
     def readable(self) -> bool:
         return True
 
-    def seekable(self) -> bool:
-        return self.stream.seekable()
-
-    def seek(self, offset: int, whence: int = io.SEEK_SET, /) -> int:
-        self.seen = self.stream.seek(offset, whence)
-        return self.seen
-
     def readinto(self, buffer: WriteableBuffer, /) -> int:
         view = memoryview(buffer).cast("B")
         chunk = self.stream.read(len(view))
