@@ -165,7 +165,7 @@ def _agreement_make(options: Mapping[str, Any]) -> Any:
             sentences = "\n".join(str(problem) for problem in failure.problems.errors)
             raise CommandError(sentences) from failure
         for warning in problems.warnings:
-            (options.get("stderr") or sys.stderr).write(f"warning: {warning.example}\n")
+            (options.get("stderr") or sys.stderr).write(f"warning: {warning['example']}\n")
         reports = (kind.agreement_in(labels, options) for kind in kinds())
         report = next((report for report in reports if report is not None), None)
         return OfLabels(agreement(_plain(labels, options))) if report is None else report

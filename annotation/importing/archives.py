@@ -29,7 +29,7 @@ from annotation.importing.opened import MANIFEST, NAME_LENGTH, Opened, opened
 from annotation.kinds import kind_named, kinds
 from annotation.models import Study
 from benchmarks.io.formats import Format, Option
-from benchmarks.io.plan import Destination, ImportRequest, Plan, Result
+from benchmarks.io.plan import ImportRequest, Plan
 from benchmarks.io.reading import tables
 from benchmarks.io.reading.files import File
 from benchmarks.io.reading.problems import Got, ImportFailed, Problems
@@ -216,14 +216,14 @@ class ArchivePlan(Plan[Archive]):
             self.inner.write()
 
     @property
-    def into(self) -> Destination | None:
+    def into(self) -> Mapping[str, Any] | None:
         if self.study is not None:
-            return Destination(self.study.name, is_new=False)
+            return {"title": self.study.name, "is_new": False}
         return self.inner.into if self.inner is not None else None
 
-    def results(self) -> Sequence[Result]:
+    def results(self) -> Sequence[Mapping[str, str]]:
         if self.study is not None:
-            return [Result(self.study.name, str(self.study.uid))]
+            return [{"title": self.study.name, "id": str(self.study.uid)}]
         return self.inner.results() if self.inner is not None else []
 
 

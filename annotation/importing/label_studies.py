@@ -15,7 +15,7 @@ from annotation.kinds import kind_named
 from annotation.models import Annotator, CoverageLabel, Membership, Study
 from annotation.studies.kind import Work, has_plan
 from annotation.studies.lifecycle import of_other_groups, out_of_place
-from benchmarks.io.plan import Destination, ImportRequest, Plan, Result
+from benchmarks.io.plan import ImportRequest, Plan
 from benchmarks.io.reading.problems import Got, Problems
 from benchmarks.io.schemas.fields import Expected, Part, label, null_as
 from benchmarks.io.schemas.topics import TopicVerdict
@@ -202,11 +202,13 @@ class LabelPlan(Plan[Rows]):
             self.problems.raise_errors()
 
     @property
-    def into(self) -> Destination | None:
-        return Destination(self.study.name, self.is_new) if self.study is not None else None
+    def into(self) -> Mapping[str, Any] | None:
+        return None if self.study is None else {"title": self.study.name, "is_new": self.is_new}
 
-    def results(self) -> list[Result]:
-        return [Result(self.study.name, str(self.study.uid))] if self.study is not None and self.study.pk else []
+    def results(self) -> list[Mapping[str, str]]:
+        if self.study is None or not self.study.pk:
+            return []
+        return [{"title": self.study.name, "id": str(self.study.uid)}]
 
 
 def is_open_to(study: Study, actor: Any) -> bool:

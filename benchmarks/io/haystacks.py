@@ -12,7 +12,7 @@ from django.urls import reverse
 from benchmarks.access.owning import may_change
 from benchmarks.io import published
 from benchmarks.io.formats import DATASET, Format, Option
-from benchmarks.io.plan import BATCH, ImportRequest, Plan, Result
+from benchmarks.io.plan import BATCH, ImportRequest, Plan
 from benchmarks.io.published import PUBLISHED_JUDGE
 from benchmarks.io.reading.problems import Got, Problems
 from benchmarks.io.schemas import summhay
@@ -116,8 +116,8 @@ class HaystackPlan(Plan[TopicFile]):
                 content_sha256=published.stored_hash(self.haystack)
             )
 
-    def results(self) -> list[Result]:
-        return [Result(self.haystack.title, str(self.haystack.uid))] if self.haystack.pk else []
+    def results(self) -> list[Mapping[str, str]]:
+        return [{"title": self.haystack.title, "id": str(self.haystack.uid)}] if self.haystack.pk else []
 
     @property
     def about(self) -> dict[str, str]:

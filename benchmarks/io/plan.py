@@ -55,22 +55,6 @@ class ImportRequest:
     group: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Result:
-    """Something that an import made or added to; `id` is what its address is made of."""
-
-    title: str
-    id: str
-
-
-@dataclass(frozen=True, slots=True)
-class Destination:
-    """The study that the rows of an import go into; `is_new` where the import makes it."""
-
-    title: str
-    is_new: bool
-
-
 class Plan(ABC, Generic[Rows]):
     """New and altered rows, counted by kind; conflicts are errors in `problems`.
 
@@ -106,12 +90,12 @@ class Plan(ABC, Generic[Rows]):
         """Compare the rows of one file with the database and with the files before it."""
 
     @abstractmethod
-    def results(self) -> Sequence[Result]:
-        """Pages to look at once it is written; nothing that is not there yet."""
+    def results(self) -> Sequence[Mapping[str, str]]:
+        """Pages to look at once it is written, each with its `title` and the `id` that its address is made of."""
 
     @property
-    def into(self) -> Destination | None:
-        """The study that the rows go into, of formats that have one."""
+    def into(self) -> Mapping[str, Any] | None:
+        """The study that the rows go into, of formats that have one: `title`, and `is_new` where it is made."""
         return None
 
     @property
@@ -286,8 +270,8 @@ class DatasetPlan(Plan[Sequence[Any]]):
     def add_to(self, row: Any, incoming: Any) -> None:
         """Add the parts that are new, and refuse what would change a text."""
 
-    def results(self) -> list[Result]:
-        return [Result(self.dataset, self.dataset)]
+    def results(self) -> list[Mapping[str, str]]:
+        return [{"title": self.dataset, "id": self.dataset}]
 
     @property
     def about(self) -> dict[str, str]:

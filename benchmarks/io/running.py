@@ -6,9 +6,9 @@ Rows that the database cannot hold are reported before they are written: too lon
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from django.core.exceptions import ValidationError
@@ -17,7 +17,7 @@ from django.db.models import Model
 
 from benchmarks import audit
 from benchmarks.io.formats import Format
-from benchmarks.io.plan import Destination, ImportRequest, Plan, Result
+from benchmarks.io.plan import ImportRequest, Plan
 from benchmarks.io.reading.files import File
 from benchmarks.io.reading.problems import Got, ImportFailed, Problems
 from benchmarks.io.schemas.fields import holds_nul
@@ -82,8 +82,8 @@ class Report:
     created: Counter[str] = field(default_factory=Counter)
     unchanged: Counter[str] = field(default_factory=Counter)
     updated: Counter[str] = field(default_factory=Counter)
-    results: tuple[Result, ...] = ()
-    into: tuple[Destination, ...] = ()
+    results: tuple[Mapping[str, str], ...] = ()
+    into: tuple[Mapping[str, Any], ...] = ()
 
     def add(self, plan: Plan[Any]) -> None:
         """Count a plan that was applied, or only made."""
@@ -100,11 +100,11 @@ class Report:
         is_refused = self.problems.n_errors > 0
         return {
             **{name: {kind: 0 if is_refused else n[kind] for kind in self.kinds} for name, n in counts.items()},
-            "warnings": [asdict(warning) for warning in self.problems.warnings],
+            "warnings": self.problems.warnings,
             "errors": [error.as_json() for error in self.problems.errors],
             "n_errors": self.problems.n_errors,
-            "results": [asdict(result) for result in self.results],
-            "into": [asdict(destination) for destination in self.into],
+            "results": self.results,
+            "into": self.into,
             "dry_run": self.dry_run,
             **({"look": self.problems.look} if self.problems.look else {}),
         }

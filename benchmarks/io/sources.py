@@ -16,7 +16,7 @@ from django.utils.http import urlencode
 from benchmarks.engine import texts
 from benchmarks.io import published
 from benchmarks.io.formats import Format
-from benchmarks.io.plan import DatasetPlan, ImportRequest, Plan, Result
+from benchmarks.io.plan import DatasetPlan, ImportRequest, Plan
 from benchmarks.io.reading.problems import Got, Problems, joined
 from benchmarks.io.schemas import sources
 from benchmarks.io.schemas.sources import SourceSummary, SourceText, TextScores
@@ -186,8 +186,8 @@ class ScorePlan(Plan[Sequence[TextScores]]):
             return
         self.change(summary, {"scores": {**summary.scores, **row.scores}}, "summaries")
 
-    def results(self) -> list[Result]:
-        return [Result(self.dataset, self.dataset)]
+    def results(self) -> list[Mapping[str, str]]:
+        return [{"title": self.dataset, "id": self.dataset}]
 
     @property
     def about(self) -> dict[str, str]:

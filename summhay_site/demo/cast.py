@@ -76,7 +76,7 @@ def take_in(
     if report.problems.n_errors:
         raise RuntimeError(f"{file} cannot be imported: {report.problems.errors[0]}")
     if is_practice:
-        Haystack.objects.filter(uid__in=[haystack.id for haystack in report.results]).update(is_practice=True)
+        Haystack.objects.filter(uid__in=[haystack["id"] for haystack in report.results]).update(is_practice=True)
 
 
 def haystack_of(dataset: str) -> Haystack:

@@ -51,15 +51,6 @@ class Problem:
         return values | {"message": str(self)}
 
 
-@dataclass(frozen=True, slots=True)
-class KindCount:
-    """How often one kind of problem occurred, with its first example as a sentence."""
-
-    kind: str
-    count: int
-    example: str
-
-
 @dataclass(slots=True)
 class Problems:
     """Collects problems; counts all of them, keeps the first few of each kind. `file` is the one being read.
@@ -107,10 +98,10 @@ class Problems:
         return [problem for (at, _), kept in self.examples.items() if at is Level.ERROR for problem in kept]
 
     @property
-    def warnings(self) -> list[KindCount]:
-        """One row per kind of warning, in the order of first occurrence."""
+    def warnings(self) -> list[dict[str, Any]]:
+        """How often each kind of warning occurred, with its first example as a sentence, in order."""
         return [
-            KindCount(kind=kind, count=count, example=str(self.examples[at, kind][0]))
+            {"kind": kind, "count": count, "example": str(self.examples[at, kind][0])}
             for (at, kind), count in self.counts.items()
             if at is Level.WARNING
         ]

@@ -94,7 +94,7 @@ class Command(BaseCommand):
         if not problems.n_errors:
             self._print_counts(report)
         for warning in problems.warnings:
-            self.stdout.write(f"warning: {warning.kind} × {warning.count:,}: {warning.example}")
+            self.stdout.write("warning: {kind} × {count:,}: {example}".format(**warning))
         for error in problems.errors:
             self.stderr.write(f"error: {error.file}: {error}")
         if hidden := problems.n_errors - len(problems.errors):
@@ -112,10 +112,8 @@ class Command(BaseCommand):
             self.stdout.write(f"{kind.replace('_', ' '):<18}{created:>10}{unchanged:>12}{updated:>10}")
         is_added_to = report.created.total() + report.updated.total() > 0
         for study in report.into:
-            state = (
-                "new and closed" if study.is_new else "here already" + ("" if is_added_to else ", nothing changes")
-            )
-            self.stdout.write(f"Study: {study.title} ({state})")
+            here = "here already" if is_added_to else "here already, nothing changes"
+            self.stdout.write(f"Study: {study['title']} ({'new and closed' if study['is_new'] else here})")
 
 
 def _option_values(entry: Format[Any], options: dict[str, Any]) -> dict[str, str]:

@@ -67,7 +67,7 @@ def test_a_line_that_is_not_there_is_dropped_with_a_warning() -> None:
     problems = Problems()
     said = {"insight_id": "costs-1", "coverage": "fully_covered", "candidate_id": "7"}
     assert parsed(entry(annotation=[said]), problems=problems)[0].human[0].lines == ()
-    assert [(row.kind, row.count) for row in problems.warnings] == [("unknown_line", 1)]
+    assert [(row["kind"], row["count"]) for row in problems.warnings] == [("unknown_line", 1)]
 
 
 def test_a_byte_order_mark_is_skipped() -> None:

@@ -356,4 +356,4 @@ def test_importing_loads_nothing_heavy() -> None:
 def test_warnings_of_the_parser_come_back_in_the_report(now: datetime) -> None:
     problems = Problems()
     report = import_topic(topic_json(unknown_scores=4), now=now, problems=problems)
-    assert [(row.kind, row.count) for row in report.problems.warnings] == [("unknown_document", 8)]
+    assert [(row["kind"], row["count"]) for row in report.problems.warnings] == [("unknown_document", 8)]

@@ -134,7 +134,7 @@ def test_it_is_said_that_an_offset_did_not_decide() -> None:
     )
     assert question.key_points[0].spans == (SpanText("Ferry", 1, 4, 9, 1.0),)
     (warning,) = problems.warnings
-    assert warning.example == (
+    assert warning["example"] == (
         "line 1, key_points[0].spans[0].start: expected the place of the passage in code points, "
         "got the number 7. It is at 4 to 9."
     )
@@ -146,15 +146,15 @@ def test_other_white_space_and_slips_are_found_and_say_how_far_off_they_are() ->
     assert (spaced.start, spaced.end, spaced.is_exact) == (33, 43, False)
     assert TEXT[slipped.start : slipped.end] == "Fog did so for days"
     assert slipped.match_ratio == pytest.approx(2 * 19 / 39)  # 19 letters of 20 and of 19 agree
-    assert [(warning.kind, warning.count) for warning in problems.warnings] == [("span_inexact", 2)]
+    assert [(warning["kind"], warning["count"]) for warning in problems.warnings] == [("span_inexact", 2)]
 
 
 def test_a_passage_that_is_not_there_is_kept_without_a_place_and_reported() -> None:
     (question,), problems = parsed(spanned({"document": "d", "text": "Nobody mentions railways"}))
     assert question.key_points[0].spans == (SpanText("Nobody mentions railways", 1),)
     (warning,) = problems.warnings
-    assert warning.kind == "span_not_found"
-    assert "line 1, key_points[0].spans[0].text" in warning.example
+    assert warning["kind"] == "span_not_found"
+    assert "line 1, key_points[0].spans[0].text" in warning["example"]
 
 
 def test_a_long_quote_of_a_short_document_is_not_found_in_it() -> None:
@@ -203,8 +203,8 @@ def test_a_key_twice_in_a_file_is_refused() -> None:
 def test_a_misspelt_field_is_reported_and_left_out() -> None:
     _, problems = parsed(line(key_pionts=["k"], responses=[{"system": "s", "text": "", "model": "m"}]))
     (warning,) = problems.warnings
-    assert (warning.kind, warning.count) == ("unknown_field", 2)
-    assert "key_pionts" in warning.example
+    assert (warning["kind"], warning["count"]) == ("unknown_field", 2)
+    assert "key_pionts" in warning["example"]
 
 
 def test_files_over_the_limit_empty_files_and_no_files_are_refused(tmp_path: Path) -> None:

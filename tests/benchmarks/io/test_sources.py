@@ -103,7 +103,7 @@ def test_a_missing_reference_no_object_and_a_key_given_twice() -> None:
 def test_a_misspelt_field_is_reported() -> None:
     problems = Problems()
     sources.parse([line(sumaries=[])], problems=problems)
-    assert problems.warnings[0].example.startswith("line 1.sumaries: expected one of documents")
+    assert problems.warnings[0]["example"].startswith("line 1.sumaries: expected one of documents")
 
 
 words = st.text(st.characters(codec="utf-8", exclude_characters="\x00"), min_size=1, max_size=30)

@@ -43,7 +43,7 @@ def counts(topic: TopicFile) -> dict[str, int]:
 
 
 def kinds(problems: Problems) -> dict[str, int]:
-    return {row.kind: row.count for row in problems.warnings}
+    return {row["kind"]: row["count"] for row in problems.warnings}
 
 
 def test_the_published_file_is_read_whole_and_unknown_documents_are_counted(published: Path) -> None:

@@ -75,7 +75,7 @@ def labels(data: bytes, name: str = "kim.jsonl", **mapping) -> tuple[list[tuple[
     sheet = tool_labels.read(io.BytesIO(data), problems, name=name)
     rows = list(mapped(sheet, guessed(sheet).model_copy(update=mapping)))
     told = [(r["annotator"], r["item"], r["task"], r["label"], bool(r["is_judge"])) for _where, r in rows]
-    return told, {warning.kind: warning.count for warning in problems.warnings}
+    return told, {warning["kind"]: warning["count"] for warning in problems.warnings}
 
 
 def test_a_file_that_potato_wrote_has_what_people_chose_and_wrote() -> None:
@@ -155,7 +155,7 @@ def test_values_become_other_labels_or_are_left_out_and_counted() -> None:
     assert [(row.annotator, row.item, row.task, row.label) for row in read.labels] == [
         ("zoe", "0", "grounded", "yes")
     ]
-    assert {warning.kind: warning.count for warning in problems.warnings}["not_taken"] == 1
+    assert {warning["kind"]: warning["count"] for warning in problems.warnings}["not_taken"] == 1
 
 
 @pytest.mark.parametrize(
