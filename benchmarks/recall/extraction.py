@@ -237,7 +237,7 @@ def extraction_sheet(recalled: Recalled) -> Sheet:
     table = Table("extraction", "Extraction recall", names, measures, rows, about=about)
     if not (not_found := recalled.not_found):
         return Sheet((table,))
-    names = (
+    of_points = (
         Name("question", "Question", is_filter=True),
         Name("system", "Response of", is_filter=True),
         Name("point", "Named point"),
@@ -248,7 +248,7 @@ def extraction_sheet(recalled: Recalled) -> Sheet:
     for point in not_found:
         named, said_by = point.named, "offline judge" if point.named.found is None else "people"
         missing.append(Row((named.question, named.system, named.text, point.closest, said_by), {}))
-    missed = Table("missing", "Not found", names, (), tuple(missing), find="point")
+    missed = Table("missing", "Not found", of_points, (), tuple(missing), find="point")
     return Sheet((table, Section("not-found", "Not found", (missed,))))
 
 

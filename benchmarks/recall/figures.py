@@ -117,7 +117,7 @@ def table(chosen: ResponseFilter, *, judge: str = "") -> Table:
             if n_key_points and recall_counts is None and parts is None:
                 continue
             n_there, n_entailed = recall_counts or (0, 0)
-            n_points, checked, yes = parts or (None, {}, {})
+            n_points, checked, yes = parts or (None, Counter[SupportedBy](), Counter[SupportedBy]())
             answer = Answer(
                 question=question,
                 n_key_points=n_there,

@@ -142,7 +142,7 @@ def test_limits_of_agreement_are_196_standard_deviations_from_the_mean() -> None
 
 
 def svg_file(chart: Chart) -> str:
-    return FILE.compute(FileLook(chart, "svg")).text
+    return FILE.compute(FileLook(chart, "svg")).content.decode()
 
 
 def test_a_drawing_of_a_page_names_colours_and_a_file_has_them() -> None:

@@ -11,7 +11,7 @@ from django.test import Client
 
 from benchmarks.io import formats
 from benchmarks.io.formats import Format, Option
-from benchmarks.io.plan import Plan, Result
+from benchmarks.io.plan import Plan
 from benchmarks.io.reading.files import File
 from benchmarks.io.reading.problems import Problems
 from benchmarks.models import AuditEvent, ImportJob, System
@@ -35,8 +35,8 @@ class SystemPlan(Plan[Sequence[str]]):
             else:
                 self.create(System(key=row, summarizer=self.request.options["team"]), "systems")
 
-    def results(self) -> list[Result]:
-        return [Result("the systems", "all")]
+    def results(self) -> list[dict[str, str]]:
+        return [{"title": "the systems", "id": "all"}]
 
 
 def parse(file: File, problems: Problems, options: Mapping[str, str]) -> Sequence[str]:

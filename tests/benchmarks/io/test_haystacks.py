@@ -13,7 +13,6 @@ from django.core.management import CommandError, call_command
 from pytest_django import DjangoAssertNumQueries
 
 from benchmarks import grouping
-from benchmarks.io.plan import Result
 from benchmarks.io.reading.problems import ImportFailed, Problems
 from benchmarks.models import (
     AuditEvent,
@@ -72,7 +71,7 @@ def test_rows_hold_what_the_file_says(now: datetime) -> None:
     report = import_topic(value, now=now)
     haystack = Haystack.objects.get()
     assert (haystack.n_documents, haystack.domain) == (12, "conversation")
-    assert report.results == (Result(haystack.title, str(haystack.uid)),)
+    assert report.results == ({"title": haystack.title, "id": str(haystack.uid)},)
     assert haystack.n_words == sum(len(document["document_text"].split()) for document in value["documents"])
     document = haystack.documents.get(number=3)
     assert (document.key, document.text) == ("harbour-d2", value["documents"][2]["document_text"])
