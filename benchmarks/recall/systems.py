@@ -231,11 +231,11 @@ def _cells(rows: Sequence[Judged]) -> dict[str, Cell]:
     members: dict[str, list[Judged]] = defaultdict(list)
     for row in rows:
         members[row.documents].append(row)
-    found = {name: scores([row.answer for row in answers]) for name, answers in members.items()}
-    best, second = best_and_second({name: of_name.kpr_macro for name, of_name in found.items()})
+    by_documents = {name: scores([row.answer for row in answers]) for name, answers in members.items()}
+    best, second = best_and_second({name: of_name.kpr_macro for name, of_name in by_documents.items()})
     return {
         name: Cell(
-            scores=found[name],
+            scores=by_documents[name],
             difference=Stat.undefined(IS_FULL, method=METHOD)
             if name == FULL
             else difference(answers, members.get(FULL, [])),
