@@ -112,9 +112,7 @@ def test_news_are_asked_for_as_many_points_as_the_documents_shown_hold(
         server.bodies.clear()
         summarize("--haystack", "ferry", "--retriever", "oracle", "--concurrency", "1")
         user = texts(server.bodies[0])[1]
-        assert user.startswith(
-            '1 reports on "The island ferry."\nArticle 4:' if bullets == "no" else "1 reports on"
-        )
+        assert user.startswith("1 reports on")
         assert f'Give the {expected} main points on "the timetable".' in user, bullets
 
 

@@ -1,6 +1,5 @@
 """Scores of other programs join texts on sources that are here."""
 
-import io
 import json
 from datetime import datetime
 from pathlib import Path
@@ -79,7 +78,3 @@ def test_what_has_no_text_here_is_refused(line: dict[str, Any], message: str, no
 def test_lines_that_say_too_little_or_too_much_are_refused(line: dict[str, Any]) -> None:
     with pytest.raises(ImportFailed):
         sources.parse_scores([line])
-
-
-def test_the_example_is_good() -> None:
-    assert len(sources.parse_scores(io.BytesIO(sources.SCORES_EXAMPLE.encode()))) == 2

@@ -47,15 +47,6 @@ def errors_of(*lines) -> list[str]:
 # Reading
 
 
-def test_the_example_is_good() -> None:
-    problems = Problems()
-    found = sources.parse(io.BytesIO(sources.EXAMPLE.encode()), problems=problems)
-    assert [row.topic.key for row in found] == ["breakwater", "ferry-news"]
-    assert [len(row.topic.documents) for row in found] == [1, 2]
-    assert found[0].reference[1].text == "It was repaired in four summers."
-    assert problems.warnings == []
-
-
 def test_a_reference_is_cut_into_sentences_unless_it_is_a_list() -> None:
     (whole,) = sources.parse([line()])
     (given_list,) = sources.parse([line(reference=["It sank in 1953. Divers look at it."])])

@@ -299,11 +299,6 @@ def test_the_benchmark_of_annotated_summaries_is_recognised_as_another_format(pu
         summhay.parse(published / "eval_benchmark_conversations.json")
 
 
-def test_a_repeated_field_is_refused() -> None:
-    data = json.dumps(topic_json()).encode()
-    assert "topic: expected each field once, got it twice." in refusal(data[:-1] + b', "topic": "again"}')
-
-
 def test_a_byte_order_mark_is_skipped() -> None:
     assert read(b"\xef\xbb\xbf" + json.dumps(topic_json()).encode()).key == "harbour"
 
