@@ -184,14 +184,6 @@ def now() -> datetime:
     return NOW
 
 
-@pytest.fixture
-def server(settings) -> Iterator[FakeServer]:
-    """A model server that is asked over real HTTP."""
-    with serving() as running:
-        settings.OPENAI_BASE_URLS = [running.address]
-        yield running
-
-
 def make_user(name: str, role: str | None):
     user = get_user_model().objects.create_user(
         username=name, password="correct horse", email=f"{name}@example.org"
