@@ -8,12 +8,13 @@ from __future__ import annotations
 import gc
 import os
 import shutil
+import socket
 import sys
 import tempfile
+from contextlib import suppress
 from typing import Any
 
 from summhay_site import env
-from summhay_site.serving.web_worker import accept_with_data
 
 bind = f"{env.text('HOST') or '127.0.0.1'}:{env.integer('PORT', 8000, low=1, high=65_535)}"
 workers = env.integer("WEB_WORKERS", 2, low=1, high=64)
@@ -32,9 +33,13 @@ if env.text("METRICS_NETWORKS"):  # where the times of all processes meet
 
 
 def when_ready(server: Any) -> None:
-    """It runs before the workers are forked, so that they go on sharing what was loaded."""
+    """It runs before the workers are forked, so that they go on sharing what was loaded.
+
+    The system hands over connections only once something arrived, so that one look tells what they want.
+    """
     for listener in server.LISTENERS:
-        accept_with_data(listener.sock)
+        with suppress(AttributeError, OSError):  # another system, or not a TCP socket
+            listener.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, 5)
     preload()
 
 

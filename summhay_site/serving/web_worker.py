@@ -62,13 +62,6 @@ def _asks_for_health(connection: Any) -> bool:
     return False
 
 
-def accept_with_data(listener: socket.socket) -> None:
-    """Let the system hand over connections only once something arrived, so that one look tells what they want."""
-    if hasattr(socket, "TCP_DEFER_ACCEPT"):
-        with suppress(OSError):  # not a TCP socket
-            listener.setsockopt(socket.IPPROTO_TCP, socket.TCP_DEFER_ACCEPT, 5)
-
-
 class Worker(ThreadWorker):  # type: ignore[misc]  # gunicorn has no types
     """The usual one, with those threads."""
 

@@ -78,7 +78,7 @@ def _body(response) -> bytes:
     return b"".join(response.streaming_content) if response.streaming else response.content
 
 
-def _refused(response, status: int) -> str:
+def refused(response, status: int) -> str:
     """The words of an error, which has the one shape."""
     about = response.json()["error"]
     assert (response.status_code, about["status"]) == (status, status)
@@ -102,34 +102,34 @@ def test_a_token_is_shown_once_and_opens_nothing_once_it_is_revoked(study: Study
     assert token.used_at.second == 0
     assert login(make_user("ned", "researcher")).post(reverse("token-revoke", args=[token.uid])).status_code == 404
     as_ada.post(reverse("token-revoke", args=[token.uid]))
-    assert "revoked" in _refused(program.get("studies"), 401)
+    assert "revoked" in refused(program.get("studies"), 401)
     assert {"token.made", "token.revoked"} <= set(AuditEvent.objects.values_list("action", flat=True))
 
 
 def test_a_token_ends_with_its_day_and_with_its_person(study: Study, ada, eve) -> None:
-    _refused(Program(ada, ends_at=timezone.now() - timedelta(seconds=1)).get("studies"), 401)
+    refused(Program(ada, ends_at=timezone.now() - timedelta(seconds=1)).get("studies"), 401)
     program = Program(ada)
     assert program.get("studies").status_code == 200
     ada.is_active = False
     ada.save()
-    _refused(program.get("studies"), 401)
+    refused(program.get("studies"), 401)
     ada.is_active = True
     ada.save()
     erase(actor=eve, user=ada, now=timezone.now())
-    _refused(program.get("studies"), 401)
+    refused(program.get("studies"), 401)
     assert not Token.objects.exists()
 
 
 def test_nobody_annotators_and_wrong_tokens_are_refused(study: Study, ben) -> None:
     response = Program().get("studies")
-    _refused(response, 401)
+    refused(response, 401)
     assert response["WWW-Authenticate"] == "Bearer"
     program = Program()
     for sent in ("Bearer shy_wrong", "Basic YTpi", "Bearer"):
         program.sent = {"Authorization": sent}
-        _refused(program.get("studies"), 401)
-    _refused(Program(ben).get("studies"), 403)
-    _refused(Client().post("/api/studies"), 401)
+        refused(program.get("studies"), 401)
+    refused(Program(ben).get("studies"), 403)
+    refused(Client().post("/api/studies"), 401)
 
 
 def test_four_roles_get_no_server_error_and_nothing_of_another_group_anywhere(study: Study, ada, ben, eve) -> None:
@@ -178,7 +178,7 @@ def test_four_roles_get_no_server_error_and_nothing_of_another_group_anywhere(st
                     assert SECRET not in answer, (who, path)
                 n_seen[who] += response.status_code in (200, 202)
                 if who == "ada" and (SECRET in path or (row is not study and "{uid}" in route)):
-                    _refused(response, 404)
+                    refused(response, 404)
     assert n_seen["nobody"] == n_seen["ben"] == 0
     assert 0 < n_seen["ada"] < n_seen["bob"] <= n_seen["eve"]
 
@@ -197,8 +197,8 @@ def test_pages_are_whole_and_stay_in_order_while_labels_come_in(study: Study, ad
     assert read[: len(whole)] == whole
     assert len(read) == len(whole) + 1
     assert read[-1]["item"] == whole[0]["item"]
-    _refused(program.get(f"studies/{study.uid}/labels?cursor=1"), 400)
-    assert "limit" in _refused(program.get(f"studies/{study.uid}/labels?limit=5000"), 400)
+    refused(program.get(f"studies/{study.uid}/labels?cursor=1"), 400)
+    assert "limit" in refused(program.get(f"studies/{study.uid}/labels?limit=5000"), 400)
 
 
 def test_rows_are_those_of_the_files_and_reading_them_is_remembered(study: Study, ada, as_ada) -> None:
@@ -218,7 +218,7 @@ def test_rows_are_those_of_the_files_and_reading_them_is_remembered(study: Study
         assert program.get(f"studies/{study.uid}/files/{name}").status_code == 200, name
     read = list(csv.reader(io.StringIO(_body(program.get(f"studies/{study.uid}/files/labels.csv")).decode())))
     assert len(read) == 1 + len(program.rows(f"studies/{study.uid}/labels"))
-    _refused(program.get(f"studies/{study.uid}/files/none.csv"), 404)
+    refused(program.get(f"studies/{study.uid}/files/none.csv"), 404)
 
 
 def test_figures_are_those_of_the_page_and_what_has_not_changed_is_not_sent(study: Study, ada, as_ada) -> None:
@@ -278,7 +278,7 @@ def test_sessions_come_with_their_marks_and_curves(ada, ben) -> None:
     assert coverage == pytest.approx([0, 0, 1 / 3, 1 / 3, 1 / 3])  # one insight of three, from the third minute on
     assert [row["value"] for row in means if row["measure"] == "citation"][:2] == [None, None]
     assert program.rows(f"studies/{writing.uid}/items") == []
-    _refused(program.get(f"studies/{writing.uid}/labels"), 404)
+    refused(program.get(f"studies/{writing.uid}/labels"), 404)
 
 
 def test_too_many_requests_have_to_wait(study: Study, ada, settings) -> None:
@@ -286,7 +286,7 @@ def test_too_many_requests_have_to_wait(study: Study, ada, settings) -> None:
     program = Program(ada)
     assert {program.get("studies").status_code for _again in range(3)} == {200}
     response = program.get("studies")
-    _refused(response, 429)
+    refused(response, 429)
     assert int(response["Retry-After"]) == 60
     assert Program(make_user("ned", "researcher")).get("studies").status_code == 200
 
@@ -300,7 +300,7 @@ def test_what_is_published_needs_no_token(study: Study, as_ada) -> None:
     assert [row for row in shown["figures"] if row["value"]]
     assert not [label for label in Annotator.objects.values_list("label", flat=True) if label in str(shown)]
     Publication.objects.update(revoked_at=timezone.now())
-    _refused(Program().get("public/ferry"), 404)
+    refused(Program().get("public/ferry"), 404)
 
 
 def test_a_page_lists_every_address_and_nothing_comes_from_elsewhere(ada) -> None:

@@ -22,6 +22,7 @@ from tests.benchmarks.engine.asking import PER_CALL, SAID, make_judge, price
 from tests.conftest import ON_POSTGRESQL, make_user
 from tests.fake_openai import Answer, FakeServer, failing, judged
 from tests.makers import make_haystack, make_summary
+from tests.site.test_api import refused
 
 pytestmark = pytest.mark.django_db
 
@@ -67,12 +68,6 @@ class Sender:
 def work() -> None:
     for judge in Judge.objects.filter(runs__state__in=runs.GOING).distinct():
         judging.finish_runs(judge=judge, clock=timezone.now, say=print)
-
-
-def _refused(response, status: int) -> str:
-    about = response.json()["error"]
-    assert (response.status_code, about["status"]) == (status, status), response.content
-    return str(about["message"])
 
 
 @pytest.fixture
@@ -154,8 +149,8 @@ def test_a_budget_is_that_of_all_summaries_of_a_token_and_a_person_can_raise_it(
     work()
     stopped = sender.get(waiting.json()["next"])
     n_asked, run = server.n_asked, JudgeRun.objects.get()
-    assert "budget" in _refused(stopped, 409)
-    assert str(run.uid) in _refused(sender.send("- Another [1].", judge="sparrow"), 409)
+    assert "budget" in refused(stopped, 409)
+    assert str(run.uid) in refused(sender.send("- Another [1].", judge="sparrow"), 409)
     work()
     assert server.n_asked == n_asked < 3
     as_ada.post(reverse("benchmarks:judge-run-resume", args=[run.uid]), {"budget": "5"})
@@ -170,11 +165,11 @@ def test_a_judge_that_is_down_is_said_to_be_and_asked_again_when_the_summary_is_
     make_judge(server)
     server.behaviour = lambda _n, _body: failing(503, "The nest is empty")
     sender = Sender(ada)
-    assert "The nest is empty" in _refused(sender.scored(judge="sparrow"), 502)
+    assert "The nest is empty" in refused(sender.scored(judge="sparrow"), 502)
     server.behaviour = None
     assert sender.scored(judge="sparrow").status_code == 200
     server.behaviour = lambda _n, _body: failing(401, "No such key")
-    assert "No such key" in _refused(sender.scored("- Another [1].", judge="sparrow"), 409)
+    assert "No such key" in refused(sender.scored("- Another [1].", judge="sparrow"), 409)
 
 
 def test_an_answer_that_cannot_be_used_is_counted_and_left_out(
@@ -203,17 +198,17 @@ def test_what_cannot_be_scored_is_refused_with_a_reason(subtopic: Subtopic, ada)
         ({"text": ["- a [1]"]}, "summary: "),
         ({"text": None}, "summary: "),
     ):  # fmt: skip
-        assert words in _refused(sender.send(**values), 400), values
+        assert words in refused(sender.send(**values), 400), values
     for body in ("", "[]", "{", "1", b"\xff", '{"summary": ' * 3000):
-        _refused(sender.post(body), 400)
-    _refused(sender.send("a" * 3_000_000), 413)
+        refused(sender.post(body), 400)
+    refused(sender.send("a" * 3_000_000), 413)
     imported = Judge.objects.create(name="printed", kind="imported", config_sha256="", created_at=timezone.now())
-    assert "was imported" in _refused(sender.send(judge="printed"), 400)
+    assert "was imported" in refused(sender.send(judge="printed"), 400)
     jury = Judge.objects.create(name="three", kind="jury", config_sha256="", created_at=timezone.now())
-    assert "is a jury" in _refused(sender.send(judge="three"), 400)
+    assert "is a jury" in refused(sender.send(judge="three"), 400)
     Judge.objects.filter(pk__in=[imported.pk, jury.pk]).delete()
     Haystack.objects.create(key="other", title=subtopic.haystack.title, created_at=timezone.now())
-    assert "send the id" in _refused(sender.send(haystack=subtopic.haystack.title), 400)
+    assert "send the id" in refused(sender.send(haystack=subtopic.haystack.title), 400)
     assert not SentSummary.objects.exists()
     assert not JudgeRun.objects.exists()
 
@@ -222,15 +217,15 @@ def test_a_token_opens_what_its_scope_says_and_a_cookie_scores_nothing(
     subtopic: Subtopic, ada, ben, login
 ) -> None:
     reading, scoring = Sender(ada, scope=Token.Scope.READ), Sender(ada)
-    assert "“read”" in _refused(reading.send(), 403)
-    assert "“score”" in _refused(scoring.get("/api/haystacks"), 403)
-    _refused(Sender(ben).send(), 403)
+    assert "“read”" in refused(reading.send(), 403)
+    assert "“score”" in refused(scoring.get("/api/haystacks"), 403)
+    refused(Sender(ben).send(), 403)
     client = login(ada)
     body = json.dumps({"haystack": "ferry", "subtopic": "ferry-1", "summary": SAID})
-    _refused(client.post("/api/scores", body, content_type="application/json"), 403)
-    _refused(Client().post("/api/scores", body, content_type="application/json"), 401)
-    _refused(login(ada, enforce_csrf_checks=True).post("/api/scores", content_type="application/json"), 403)
-    _refused(scoring.get("/api/scores"), 405)
+    refused(client.post("/api/scores", body, content_type="application/json"), 403)
+    refused(Client().post("/api/scores", body, content_type="application/json"), 401)
+    refused(login(ada, enforce_csrf_checks=True).post("/api/scores", content_type="application/json"), 403)
+    refused(scoring.get("/api/scores"), 405)
     assert not SentSummary.objects.exists()
     form = {"name": "evaluation", "scope": "score", "budget": "2.50"}
     assert client.post("/profile/tokens/", {**form, "budget": "-1"}).status_code == 422
@@ -247,8 +242,8 @@ def test_nothing_of_another_group_is_scored_or_read(subtopic: Subtopic, ada, eve
     grouping.move_haystacks(rows=[subtopic.haystack], to=group, users=[], by=eve, now=now)
     place = reverse("api-score", args=[sent.json()["id"]])
     outside = Sender(bob)
-    _refused(outside.get(place), 404)
-    assert "no such thing" in _refused(outside.send(), 400)
+    refused(outside.get(place), 404)
+    assert "no such thing" in refused(outside.send(), 400)
     assert JudgeRun.objects.get().groups.get() == group
     assert Sender(ada).get(place).json() == sent.json()
 
