@@ -12,17 +12,17 @@ from pathlib import Path
 
 CORE = ("annotation", "benchmarks", "summhay_site")
 BOUNDS = {
-    "lines": 123_969,
-    "files": 601,
-    "lines of the core": 106_873,
-    "lines of extensions": 13_818,
+    "lines": 123_306,
+    "files": 600,
+    "lines of the core": 106_214,
+    "lines of extensions": 13_814,
     "lines of the bench": 3_067,
-    "net lines": 78_144,
-    "modules with one importer": 68,
+    "net lines": 77_617,
+    "modules with one importer": 67,
     "modules under 80 lines": 29,
-    "dataclasses": 638,
+    "dataclasses": 632,
     "modules outside kinds that name one": 0,
-    "lines of tests": 75_734,
+    "lines of tests": 75_542,
 }
 EXEMPT = re.compile(
     r"/(migrations|management/commands)/|(__init__|apps|urls|admin|kind|tasks)\.py$|^bench/|^[^/]+$"
