@@ -78,6 +78,7 @@ export function startSearch({ pane, parts, text, leave, signal, onCounts, onFoun
     onCounts?.(finder().docs, counts, where);
     onFound();
     clearTimeout(timer);
+    clearTimeout(again); // it would lose the hit that one is at by then
     timer = setTimeout(log, 1200);
   };
   const go = (step) => {
