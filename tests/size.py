@@ -12,17 +12,17 @@ from pathlib import Path
 
 CORE = ("annotation", "benchmarks", "summhay_site")
 BOUNDS = {
-    "lines": 123_306,
-    "files": 600,
-    "lines of the core": 106_214,
-    "lines of extensions": 13_814,
-    "lines of the bench": 3_067,
-    "net lines": 77_617,
-    "modules with one importer": 67,
-    "modules under 80 lines": 29,
-    "dataclasses": 632,
+    "lines": 122_781,
+    "files": 596,
+    "lines of the core": 105_692,
+    "lines of extensions": 13_812,
+    "lines of the bench": 3_066,
+    "net lines": 77_271,
+    "modules with one importer": 65,
+    "modules under 80 lines": 25,
+    "dataclasses": 619,
     "modules outside kinds that name one": 0,
-    "lines of tests": 75_542,
+    "lines of tests": 75_089,
 }
 EXEMPT = re.compile(
     r"/(migrations|management/commands)/|(__init__|apps|urls|admin|kind|tasks)\.py$|^bench/|^[^/]+$"
