@@ -235,9 +235,10 @@ class TurnMiddleware(_Middleware):
                 self._changed.wait_for(lambda: not self.n_people, left)
             left -= time.monotonic() - began
 
-        def politely(execute: Any, *query: Any) -> Any:
-            give_way()
-            return execute(*query)
+        def politely(execute: Any, sql: Any, *rest: Any) -> Any:
+            if not str(sql).startswith("BEGIN"):  # sent by SQLite with the turn to write, for which people wait
+                give_way()
+            return execute(sql, *rest)
 
         request.give_way = give_way  # type: ignore[attr-defined]
         with connection.execute_wrapper(politely):
