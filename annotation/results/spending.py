@@ -98,7 +98,7 @@ def _of_models(answers: Answers) -> list[Spent]:
     for judge_pk, call, *item in rows.iterator(chunk_size=5_000):
         calls[judge_pk].append(call)
         items[judge_pk].add(tuple(item))
-    judges = list(Judge.objects.filter(pk__in=calls).order_by("name", "version"))
+    judges = list(Judge._base_manager.filter(pk__in=calls).order_by("name", "version"))  # writers of texts too
     names = Counter(judge.name for judge in judges)
     return [
         Spent(

@@ -12,7 +12,7 @@ from annotation.results.plan_sheet import as_json
 from annotation.results.planning import PLAN
 from annotation.results.study import OfStudy
 from benchmarks.engine.costs import set_price
-from benchmarks.models import Judge, JudgeCall, Verdict
+from benchmarks.models import Draft, DraftText, Judge, JudgeCall, System, Verdict
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.annotation.little import ALL, MAKERS, NOTHING
 from tests.makers import NOW
@@ -124,3 +124,20 @@ def test_every_kind_has_the_cost_of_people_and_of_models_on_the_same_items(kind:
     if kind != "writing":
         [model] = cost.values()
         assert model["items"] == study.label_items.values("key_point", "summary", "response").distinct().count()
+
+
+def test_models_that_wrote_on_the_subtopics_of_a_writing_study_stand_beside_its_writers(ada, ben, cleo) -> None:
+    study = MAKERS["writing"](ALL, ada, (ben, cleo))
+    writer = Judge.objects.create(
+        name="sparrow", kind="openai", role=Judge.Role.SUMMARIZER, config_sha256="1" * 64, created_at=NOW
+    )
+    draft = Draft.objects.create(
+        judge=writer,
+        subtopic=study.writing_plan.subtopics.first(),
+        system=System.objects.create(key="sparrow", summarizer="sparrow"),
+        created_at=NOW,
+    )
+    DraftText.objects.create(draft=draft, judge=writer, text="- A [1]", created_at=NOW)
+    cost = cost_of(study)["sparrow"]
+    assert (cost["items"], cost["answers"]) == (1, 1)
+    assert cost["undefined_reason"] == "no call of it is on record"
