@@ -96,8 +96,10 @@ class Example:
     @property
     def documents(self) -> list[dict[str, Any]]:
         """Fields of the documents beside it."""
-        rows = enumerate(self.shared["document"], 1)
-        return [{"number": number, **row, "n_words": len(row["text"].split())} for number, row in rows]
+        return [
+            {"number": n, "title": row["title"], "text": row["text"], "n_words": len(row["text"].split())}
+            for n, row in enumerate(self.shared["document"], 1)
+        ]
 
 
 Examples = Sequence[Sequence[Example]]

@@ -101,6 +101,16 @@ def test_an_example_that_becomes_an_item_is_left_out_of_new_tries_and_the_resear
     assert study.trial_examples.count() == 2
 
 
+@pytest.mark.parametrize("kind", ["rating", "verification"])
+def test_what_else_a_file_says_of_a_document_is_left_out(kind: str, ben, as_ben, cleo, ada, as_ada) -> None:
+    study = make_study(kind, ben, cleo)
+    study.researchers.add(ada)
+    more = '[[set.document]]\nnumber = "seven"\nurl = "https://example.org"\n'
+    body = kind_of(kind).file.read_text(encoding="utf-8").replace("[[set.document]]\n", more)
+    assert save_own(as_ada, study, body, "1").status_code == 302
+    assert 'id="doc-1"' in as_ben.get(address(study, 1)).text
+
+
 def test_what_is_no_file_of_examples_is_refused_with_its_place() -> None:
     trial = kind_of("linking")
     for body, place in (
