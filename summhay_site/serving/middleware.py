@@ -228,12 +228,11 @@ class TurnMiddleware(_Middleware):
 
         def give_way() -> None:
             nonlocal left
-            if not self.n_people or left <= 0 or connection.in_atomic_block:
-                return  # people may wait for what a transaction has locked
-            began = time.monotonic()
-            with self._changed:
-                self._changed.wait_for(lambda: not self.n_people, left)
-            left -= time.monotonic() - began
+            if self.n_people and left > 0 and not connection.in_atomic_block:  # its locks may keep people waiting
+                began = time.monotonic()
+                with self._changed:
+                    self._changed.wait_for(lambda: not self.n_people, left)
+                left -= time.monotonic() - began
 
         def politely(execute: Any, sql: Any, *rest: Any) -> Any:
             if not str(sql).startswith("BEGIN"):  # sent by SQLite with the turn to write, for which people wait
