@@ -96,10 +96,8 @@ class Example:
     @property
     def documents(self) -> list[dict[str, Any]]:
         """Fields of the documents beside it."""
-        return [
-            {"number": n, "title": row["title"], "text": row["text"], "n_words": len(row["text"].split())}
-            for n, row in enumerate(self.shared["document"], 1)
-        ]
+        rows = ({name: row[name] for name in ("title", "text")} for row in self.shared["document"])
+        return [{**row, "number": n, "n_words": len(row["text"].split())} for n, row in enumerate(rows, 1)]
 
 
 Examples = Sequence[Sequence[Example]]
