@@ -73,13 +73,13 @@ def dataset(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
     people = [(person.key, person.name) for person in table.people]
     current = datasets.choice_of(study, table)
     is_sent = "rule" in request.GET
-    sent: Any = request.GET if is_sent else _initial(current) | _linked(request)
+    sent: Any = request.GET if is_sent else _initial(current, people) | _linked(request)
     form = ChoiceForm(sent, people=people)
     if any(name in request.GET for name in TRIED) and form.is_valid():
         data = form.cleaned_data
         choice = Choice(tuple(data["annotators"]), Rule(data["rule"]), data["autods_threshold"])
         return _page(request, study, table, form, choice, is_tried=True)
-    form = form if is_sent else ChoiceForm(people=people, initial=_initial(current))
+    form = form if is_sent else ChoiceForm(people=people, initial=_initial(current, people))
     return _page(request, study, table, form, current, is_tried=False)
 
 
@@ -116,9 +116,9 @@ def _page(
     return page(request, "annotation/verification_dataset.html", context, status=status)
 
 
-def _initial(choice: Choice) -> dict[str, Any]:
+def _initial(choice: Choice, people: Sequence[tuple[str, str]]) -> dict[str, Any]:
     return {
-        "annotators": list(choice.annotators),
+        "annotators": [key for key, _name in people if key in choice.annotators],  # whose labels are here still
         "rule": choice.rule.value,
         "autods_threshold": choice.threshold,
     }

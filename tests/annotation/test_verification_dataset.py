@@ -172,6 +172,8 @@ def test_the_page_tries_a_choice_without_recording_it_and_records_it_when_asked(
     assert "best on the half" in after
     assert as_ada.post(url, {"rule": "unanimous"}).status_code == 422
     assert as_ada.get(here, {"annotators": both, "rule": "sometimes"}).status_code == 422
+    study.pointlabels.filter(annotator__label="anna").delete()
+    assert "not recorded" in as_ada.get(here, {"autods_threshold": "0.5"}).text
 
 
 def test_the_page_and_the_command_write_the_same_bytes(study: Study, as_ada, tmp_path) -> None:
