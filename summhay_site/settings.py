@@ -72,10 +72,10 @@ MIDDLEWARE = [
     "csp.middleware.CSPMiddleware",
     "summhay_site.serving.middleware.HealthMiddleware",  # before anything that asks the database
     "summhay_site.operations.system.MetricsMiddleware",
-    "summhay_site.serving.middleware.TurnMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "summhay_site.serving.middleware.WholeBodyMiddleware",
+    "summhay_site.serving.middleware.TurnMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "summhay_site.serving.middleware.PersonMiddleware",

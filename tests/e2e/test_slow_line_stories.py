@@ -270,7 +270,7 @@ def test_enter_refuses_a_covered_insight_without_a_bullet(sam: Page, site: Site,
         SELECT t.state FROM annotation_labeltask t JOIN annotation_study s ON s.id = t.study_id
         WHERE t.position = 4 AND s.uid = ?
     """
-    assert site.rows(query, studies["linking"].replace("-", "")) == [("begun",)]
+    until(sam, lambda: site.rows(query, studies["linking"].replace("-", "")) == [("begun",)])
 
 
 def test_the_reason_of_a_refusal_is_seen_whole_wherever_its_question_stands(
