@@ -85,7 +85,7 @@ def frame_of(
             people[who].pseudonym,
             _in_one(keys[: len(item)]),
             None if said in {"", None} else names.get(said, str(said)),
-            cluster=str(keys[len(item) :]) if cluster else "",
+            cluster=str(tuple(keys[len(item) :])) if cluster else "",
             version=version or 0,
         )
         for who, said, version, *keys in labels.values_list(
