@@ -209,6 +209,26 @@ def test_a_server_that_counts_no_tokens_has_no_known_cost(server: FakeServer, ju
     assert (cost.dollars, cost.reason) == (None, "3 answers came without a token count.")
 
 
+def test_a_run_pauses_before_its_budget_is_passed_and_goes_on_with_more(
+    server: FakeServer, subtopic: Subtopic
+) -> None:
+    price()
+    remarks(subtopic, 6)
+    judge = make_judge(server)
+    run = request(judge, budget=Decimal("0.0075"), concurrency=4)
+    work(run)
+    spent = costs.cost_of(run.calls.all())
+    assert run.state == JudgeRun.State.PAUSED
+    assert "budget of $0.0075" in JudgeRun.objects.get().message
+    assert 0 < spent.dollars <= Decimal("0.0075")
+    assert 0 < judge.verdicts.count() == server.n_asked < 18
+    JudgeRun.objects.update(budget=Decimal(1))
+    runs.resume_run(run=run)
+    run.refresh_from_db()
+    work(run)
+    assert (judge.verdicts.count(), server.n_asked, run.state) == (18, 18, JudgeRun.State.DONE)
+
+
 def test_a_budget_without_a_price_asks_nothing(server: FakeServer, judge: Judge) -> None:
     run = request(judge, budget=Decimal(1))
     work(run)
