@@ -40,19 +40,22 @@ export class OneForm {
     this.root.classList.toggle("is-complete", this.wasComplete);
     this.shell.progress(this.wasComplete);
   }
-  store() {
-    this.draw();
-    if (!this.config.is_open) return;
+  save() {
     const fields = this.fields();
     if (this.unsure.checked) fields.push(["unsure", "1"]);
     if (this.config.guideline) fields.push(["guideline", String(this.config.guideline)]);
     this.shell.save(fields);
   }
-  // Store an answer; one that completes the item may lead on.
+  store() {
+    this.save();
+    this.draw();
+  }
+  // Store an answer; one that completes the item may lead on, and then there is nothing to draw here.
   decide({ byArrow = false } = {}) {
-    const was = this.wasSettled;
-    this.store();
-    if (!was && this.isSettled && !byArrow) this.shell.goOnByItself();
+    const leadsOn = !this.wasSettled && this.isSettled && !byArrow;
+    this.save();
+    if (leadsOn) this.shell.goOnByItself();
+    if (!this.shell.signal.aborted) this.draw();
   }
   answered(body) {
     if (this.shell.outbox.isWaiting(this.config.task, this.config.urls.choice)) return; // what is still on its way is newer

@@ -17,14 +17,14 @@ export class Question {
 
   get coverage() { return this.form.querySelector("[name=coverage]:checked")?.value ?? ""; }
   set coverage(value) { for (const input of this.form.querySelectorAll("[name=coverage]")) input.checked = input.value === value; }
-  get lines() { return this.lineInputs.filter((input) => input.checked).map((input) => Number(input.value)); }
+  get lines() { return this.isCovered ? this.lineInputs.filter((input) => input.checked).map((input) => Number(input.value)) : []; }
   set lines(numbers) { for (const input of this.lineInputs) input.checked = numbers.includes(Number(input.value)); }
   get isUnsure() { return this.form.elements.unsure.checked; }
   set isUnsure(value) { this.form.elements.unsure.checked = value; }
   get isCovered() { return COVERED.includes(this.coverage); }
   get isMissingLine() { return this.isCovered && !this.lines.length; }
   get takesMore() { return this.isCovered && this.lineInputs.some((input) => input.type === "checkbox"); }
-  get isAnswered() { return this.coverage === "none" || (this.isCovered && this.lines.length > 0); }
+  get isAnswered() { return this.coverage === "none" || this.lines.length > 0; }
 
   fields() {
     const version = this.form.elements.guideline?.value;
@@ -50,7 +50,7 @@ export class Question {
   }
 
   draw() {
-    if (!this.isCovered) this.lines = [];
+    if (!this.isCovered) this.lines = []; // none is shown as chosen either
     this.missing.hidden = !this.isMissingLine;
     this.wasAnswered = this.isAnswered;
     this.box.classList.toggle("is-answered", this.isAnswered);

@@ -11,7 +11,7 @@ const LEVELS = { 1: "none", 2: "partial", 3: "full" };
 run(function start(root) {
   const questions = new Questions(root), unlinked = new Unlinked(root, questions);
   const shell = startShell(root, { answered, keys, next, onClick, retry });
-  const { config, address, text, on, outbox, save, say, refuse, leave } = shell;
+  const { config, address, signal, text, on, outbox, save, say, refuse, leave } = shell;
 
   function draw() {
     questions.draw();
@@ -44,19 +44,25 @@ run(function start(root) {
     draw();
     return question.place;
   }
-  function store(question) {
-    if (!config.is_open) return;
+  function show(question) {
     question.draw();
     draw();
     if (question.isMissingLine) reveal(question.missing);
-    save(question.fields());
   }
-  // Store an answer; one that completes the insight may lead on, but for where more bullets can be chosen.
+  function store(question) {
+    save(question.fields());
+    show(question);
+  }
+  // Store an answer; one that completes the insight may lead on, but for where more bullets can be chosen. Where it
+  // leads to the next summary, there is nothing to draw here.
   function decide(question, wasAnswered) {
-    store(question);
-    if (!shell.isAuto() || wasAnswered || !question.isAnswered || question.takesMore) return;
-    const unanswered = questions.nextUnanswered();
-    if (unanswered) choose(unanswered); else shell.goOnByItself();
+    save(question.fields());
+    const leadsOn = shell.isAuto() && !wasAnswered && question.isAnswered && !question.takesMore;
+    const unanswered = leadsOn && questions.nextUnanswered();
+    if (leadsOn && !unanswered) shell.goOnByItself();
+    if (signal.aborted) return;
+    show(question);
+    if (unanswered) choose(unanswered);
   }
   // An insight, or the row of a bullet
   function choose(stop) {
@@ -91,7 +97,7 @@ run(function start(root) {
   }
   function pick(line) {
     const question = questions.current;
-    if (!question || !takesBullet(question)) return;
+    if (!question || !config.is_open || !takesBullet(question)) return;
     const was = question.isAnswered;
     question.pick(line);
     decide(question, was);

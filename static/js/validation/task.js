@@ -25,11 +25,11 @@ class Pair extends OneForm {
   get isComplete() { return this.isAnswered; }
   get takesReason() { return Boolean(this.find("why")) && this.isAnswered && this.value("answer") !== "yes"; }
   fits(why) { return !why || this.form.querySelector(`[name=why][value=${why}]`).closest("label").dataset.reasonOf === this.value("answer"); }
-  get isSettled() { return this.isAnswered && (!this.takesReason || this.value("why") !== ""); }
+  get why() { return this.takesReason && this.fits(this.value("why")) ? this.value("why") : ""; }
+  get isSettled() { return this.isAnswered && (!this.takesReason || this.why !== ""); }
 
   fields() {
-    const { place } = this.snippet;
-    const why = this.takesReason ? this.value("why") : "";
+    const { why, snippet: { place } } = this;
     return [["answer", this.value("answer")], ...(why ? [["why", why]] : []), ...(place ? [["start", String(place[0])], ["end", String(place[1])]] : [])];
   }
   show({ answer, snippet, why_not: why }) {
@@ -39,7 +39,7 @@ class Pair extends OneForm {
   }
   read(of) { return { answer: of("answer"), why_not: of("why"), snippet: of("end") && [Number(of("start")), Number(of("end"))] }; }
   drawMore() {
-    if (!this.takesReason || !this.fits(this.value("why"))) this.choose("why", "");
+    this.choose("why", this.why);
     if (!this.find("unmark")) return;
     this.find("unmark").hidden = this.find("quote").hidden = !this.snippet.place;
     this.find("quote").textContent = this.snippet.words;

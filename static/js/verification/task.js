@@ -23,16 +23,17 @@ class KeyPoint extends OneForm {
 
   get isYes() { return this.value("grounded") === "yes"; }
   get isAnswered() { return this.value("grounded") !== ""; }
-  get isComplete() { return this.value("grounded") === "no" || (this.isYes && this.value("keyness") !== ""); }
+  get keyness() { return this.isYes ? this.value("keyness") : ""; }
+  get isComplete() { return this.value("grounded") === "no" || this.keyness !== ""; }
 
-  fields() { return [["grounded", this.value("grounded")], ["keyness", this.value("keyness")]]; }
+  fields() { return [["grounded", this.value("grounded")], ["keyness", this.keyness]]; }
   show({ grounded, keyness }) {
     this.choose("grounded", grounded);
     this.choose("keyness", keyness);
   }
   read(of) { return { grounded: of("grounded"), keyness: of("keyness") }; }
   drawMore() {
-    if (!this.isYes) this.choose("keyness", "");
+    this.choose("keyness", this.keyness);
     this.second.disabled = !this.config.is_open || !this.isYes;
   }
   missing() { return this.isYes ? [this.second, "half"] : [this.first, "unanswered"]; }
