@@ -40,5 +40,5 @@ export function preferencesOf({ person, urls, kind }) {
   }
   addEventListener("online", send);
   send();
-  return { config: {}, get(name) { return changed[named(name)] ?? this.config[name]; }, set };
+  return { config: {}, get(name) { return changed[named(name)] ?? this.config[name]; }, set, send };
 }

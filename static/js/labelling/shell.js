@@ -17,7 +17,7 @@ const KINDS = { login: "problem", refused: "problem", offline: "unsaved", still:
 let startTask = null, outbox = null, onward = null, prefer = null; // these outlive the item on the screen
 const trail = new Trail();
 let shown = null; // what is told of the item on the screen
-let arrival = null; // what the page before hands to the one that takes its place
+let arrival = null; // what the item before hands to the one that takes its place
 
 // Start the task on the page by `start(root)`, which later also starts those that take its place.
 export function run(start) {
@@ -44,7 +44,8 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
   const life = new AbortController(), { signal } = life; // ends when the next task takes this one's place
   const on = (target, type, act) => target.addEventListener(type, act, { signal });
   const { text, announce, say, refuse, hush } = startVoice(root, signal);
-  const fetchedAt = arrival?.fetchedAt ?? 0;
+  const from = arrival, fetchedAt = from?.fetchedAt ?? 0;
+  arrival = null;
   root.classList.add("has-scripts");
   prefer.config = shown = config;
 
@@ -85,10 +86,9 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
     dropped: (key) => { dropped.push(key || text("a-click")); say(droppedNote()); },
     stay: () => { trip += 1; if (isLoading) window.stop(); gate.open(); say(text("stayed")); },
   });
-  const address = new URL(arrival?.url ?? location.href); // which the browser learns once the item is painted
-  if (arrival) gate.openOncePainted().then(enter(arrival));
-  const noteHere = arrival ? arrival.note : noteLeft(study);
-  arrival = null;
+  const address = new URL(from?.url ?? location.href); // which the browser learns once the item is painted
+  if (from) gate.openOncePainted().then(enter);
+  const noteHere = from ? from.note : noteLeft(study);
   if (noteHere) setTimeout(() => say(noteHere), 50); // after the live region is there
 
   function swap(page, note) {
@@ -99,12 +99,10 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
     scrollTo(0, 0);
     startTask(page.root);
   }
-  function enter({ url, title }) {
-    return () => {
-      if (signal.aborted) return;
-      history[url === location.href ? "replaceState" : "pushState"](null, "", url);
-      document.title = title;
-    };
+  function enter() {
+    if (signal.aborted) return;
+    history[from.url === location.href ? "replaceState" : "pushState"](null, "", from.url);
+    document.title = from.title;
   }
   // Leave for an address, or for what `where` comes to. A page that is here already takes this one's place at once,
   // while answers are still on their way; any other is fetched once they are stored. Escape stays here. A comment that
@@ -171,6 +169,7 @@ export function startShell(root, { answered, keys, next, onClick = next, retry }
       if (act.url === urls.remark) aside.kept(act, outbox.isWaiting(task, urls.remark)); else if (act.url !== urls.read) answered(act, body);
     }
     rhythm.refresh();
+    prefer.send();
     prefetch();
   }
   function tookBack(body) {
