@@ -45,8 +45,10 @@ class PreferencesForm(forms.Form):
         ),
         widget=forms.RadioSelect,
     )
-    goes_on = forms.BooleanField(
-        label=gettext_lazy("Advance automatically after a complete answer"), required=False
+    goes_on_in = forms.MultipleChoiceField(
+        label=gettext_lazy("Advance automatically after a complete answer"),
+        required=False,
+        widget=forms.CheckboxSelectMultiple,
     )
     shows_pace = forms.BooleanField(
         label=gettext_lazy("Show what is left, pay and pace while I work"), required=False
@@ -67,10 +69,9 @@ class PreferencesForm(forms.Form):
     has_keys = forms.BooleanField(label=gettext_lazy("Keyboard shortcuts in label work"), required=False)
 
     def clean(self) -> dict[str, Any]:
-        data = self.cleaned_data
-        if data.get("goal_items") and data.get("goal_minutes"):
+        if self.cleaned_data.get("goal_items") and self.cleaned_data.get("goal_minutes"):
             self.add_error("goal_minutes", _("Choose items or minutes, not both."))
-        return data
+        return self.cleaned_data
 
 
 class KeysForm(forms.Form):
@@ -108,14 +109,17 @@ class KeysForm(forms.Form):
 @never_cache
 def preferences(request: HtmxHttpRequest) -> HttpResponse:
     annotator = annotator_behind(request)
-    form = PreferencesForm(request.POST or None, initial=preferences_of(annotator).model_dump())
+    before = preferences_of(annotator)
+    with_tasks = set(LabelTask.objects.filter(annotator=annotator).visible().values_list("study__kind", flat=True))
+    of_tasks = {kind.value: kind.words.task for kind in kinds() if kind.words and kind.value in with_tasks}
+    on = [kind for kind in of_tasks if before.of_kind(kind).goes_on]
+    form = PreferencesForm(request.POST or None, initial=before.model_dump() | {"goes_on_in": on})
+    form.fields["goes_on_in"].choices = of_tasks.items()  # type: ignore[attr-defined]
     if request.method == "POST" and form.is_valid():
-        everywhere: dict[str, Any] = {"goes_on_in": {}} if "goes_on" in form.changed_data else {}
-        prefer(annotator=annotator, **form.cleaned_data, **everywhere)
+        goes_on_in = before.goes_on_in | {kind: kind in form.cleaned_data["goes_on_in"] for kind in of_tasks}
+        prefer(annotator=annotator, **form.cleaned_data | {"goes_on_in": goes_on_in})
         messages.success(request, _("Saved."))
         return redirect("annotation:preferences")
-    with_tasks = set(LabelTask.objects.filter(annotator=annotator).visible().values_list("study__kind", flat=True))
-    of_tasks = [kind for kind in kinds() if kind.value in with_tasks and task_page_of(kind.value)]
     context = {"form": form, "kinds": of_tasks}
     return page(request, "annotation/work_preferences.html", context, status=422 if form.errors else 200)
 
@@ -158,9 +162,5 @@ def keys(request: HtmxHttpRequest, kind: str) -> HttpResponse:
         prefer(annotator=annotator, keys=others | ({kind: chosen_keys} if chosen_keys else {}))
         messages.success(request, _("The usual keys are back.") if request.POST.get("reset") else _("Saved."))
         return redirect("annotation:own-keys", kind)
-    context = {
-        "form": form,
-        "work": work,
-        "has_own": bool(work.own_keys(chosen)),
-    }
+    context = {"form": form, "work": work, "has_own": bool(work.own_keys(chosen))}
     return page(request, "annotation/work_keys.html", context, status=422 if form.errors else 200)

@@ -55,14 +55,13 @@ def test_a_page_of_work_changes_one_switch_at_a_time(ben, as_ben) -> None:
 
 
 def test_going_on_by_itself_is_switched_for_a_kind_of_work_alone(ben, as_ben) -> None:
-    form = {"text_size": "normal", "has_keys": "on"}
+    make_points_study(annotators=[ben])
+    make_linking_study(annotators=[ben])
+    address = reverse("annotation:preferences")
     assert as_ben.post(reverse("annotation:prefer"), {"goes_on-linking": "1"}, headers=JSON).status_code == 200
-    assert [chosen(ben).of_kind(kind).goes_on for kind in ("linking", "rating")] == [True, False]
-    as_ben.post(reverse("annotation:preferences"), form)
-    assert chosen(ben).of_kind("linking").goes_on, "the form changed something else"
-    as_ben.post(reverse("annotation:preferences"), {**form, "goes_on": "on"})
-    as_ben.post(reverse("annotation:prefer"), {"goes_on-rating": "0"}, headers=JSON)
-    assert [chosen(ben).of_kind(kind).goes_on for kind in ("linking", "rating")] == [True, False]
+    assert as_ben.get(address).context["form"]["goes_on_in"].value() == ["linking"]
+    as_ben.post(address, {"text_size": "normal", "has_keys": "on", "goes_on_in": "verification"})
+    assert [chosen(ben).of_kind(kind).goes_on for kind in ("linking", "verification")] == [False, True]
 
 
 def test_the_form_takes_one_goal_and_no_two(ben, as_ben) -> None:

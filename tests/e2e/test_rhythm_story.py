@@ -274,7 +274,8 @@ TAPS = {
 
 def advance_automatically(page: Page) -> None:
     page.goto("/work/preferences/")
-    page.get_by_label("Advance automatically").check()
+    for kind in page.get_by_role("group", name="Advance automatically").get_by_role("checkbox").all():
+        kind.check()
     page.get_by_role("button", name="Save").click()
 
 
