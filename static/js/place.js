@@ -14,10 +14,11 @@ export function place(element) {
 
 // Bring an element into view within the pane that it scrolls in; the page itself stays where it is.
 export function reveal(element) {
-  const pane = element.closest("[data-asking]"), onward = pane.querySelector("[data-onward]");
-  const box = element.getBoundingClientRect(), room = pane.getBoundingClientRect(), margin = 20; // the way on has a rim
-  const below = onward ? Math.max(onward.offsetHeight, onward.parentElement.offsetHeight) : 0; // either may stick there
-  const down = box.bottom - (room.bottom - below - margin), up = box.top - room.top - margin;
+  const pane = element.closest("[data-asking]"), onward = pane.querySelector("[data-onward]"), margin = 20; // the way on has a rim
+  const box = element.getBoundingClientRect(), room = pane.getBoundingClientRect(), above = parseFloat(getComputedStyle(pane).scrollPaddingTop) || margin;
+  const sticks = onward && getComputedStyle(onward).position !== "absolute"; // in a low window it stands above
+  const below = sticks ? Math.max(onward.offsetHeight, onward.parentElement.offsetHeight) + margin : 0; // either may stick there
+  const down = box.bottom - (room.bottom - below), up = box.top - room.top - above;
   if (pane.scrollHeight <= pane.clientHeight) element.scrollIntoView({ block: "nearest" });
   else if (up < 0) pane.scrollTop += up;
   else if (down > 0) pane.scrollTop += Math.min(down, up);

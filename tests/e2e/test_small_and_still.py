@@ -1,11 +1,13 @@
-"""Label work at 400 %: the text stands above the answer. And for who asks for less motion nothing moves."""
+"""Label work at 200 % and 400 %: text and answer both have room. For who asks for less motion nothing moves."""
 
 from collections.abc import Iterator
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.e2e.conftest import Site, seated
+from tests.e2e.conftest import Site, press, seated
+from tests.e2e.test_core_loop_story import HIT
+from tests.e2e.test_phone_story import LIES_FREE, open_item
 
 pytestmark = pytest.mark.browser
 
@@ -52,6 +54,36 @@ def test_at_400_percent_the_text_stands_above_the_answer(page: Page, site: Site,
     expect(page.locator(".is-folded")).to_have_count(0)
     text_height, _answer_ends = page.evaluate(PARTS)
     assert text_height >= 80
+
+
+def test_at_200_percent_what_is_asked_and_searched_for_lies_free(
+    browser: Browser, site: Site, ahead: dict[str, str]
+) -> None:
+    def lie_free(*parts: str) -> None:
+        for part in parts:
+            found = page.locator(part).locator("visible=true").all()
+            assert found, part
+            assert all(each.evaluate(LIES_FREE) for each in found), part
+        assert page.locator("[data-asking]").bounding_box()["height"] <= 384 / 2
+
+    with seated(browser, site, "xenia", viewport={"width": 683, "height": 384}) as page:
+        open_item(page, ahead["validation"], 5)
+        press(page, "3")
+        lie_free("[data-why] .level", "[data-why] legend", "[data-onward]", ".level kbd", ".bar kbd")
+        open_item(page, ahead["linking"], 5)
+        press(page, "2")
+        lie_free(".is-current legend", ".is-current .level", ".is-current .chip", ".is-current .missing")
+        open_item(page, ahead["rating"], 5)
+        lie_free(".is-current .ends span", ".is-current .level", "[data-onward]")
+        open_item(page, ahead["verification"], 5)
+        press(page, "/")
+        page.keyboard.type("weather")
+        press(page, "Enter Shift+Enter")
+        lie_free("[data-query]", "[data-count]", "[data-onward]")
+        expect(page.locator(".level").first).not_to_be_in_viewport()
+        press(page, "Escape")
+        lie_free("[data-first] .level", "[data-second] .level")
+        page.wait_for_function(HIT)
 
 
 def test_nothing_moves_for_who_asks_for_less_motion(page: Page, site: Site) -> None:

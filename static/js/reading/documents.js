@@ -59,8 +59,15 @@ export function startDocuments(root, { address, find, text, announce, say, on, s
     show(mark);
   });
 
+  // Back to the texts, where the answer may come to lie over a hit that is in sight
+  const leave = { focus(how) {
+    view.focus(how);
+    const [hit] = CSS.highlights?.get("hit-now") ?? [];
+    const { top, bottom } = hit?.startContainer.parentElement.getBoundingClientRect() ?? {};
+    if (top < innerHeight && bottom > 0) reveal(hit, view);
+  } };
   const search = startSearch({
-    pane: view.parentElement, text, signal, leave: view, onHit: attend,
+    pane: view.parentElement, text, signal, leave, onHit: attend,
     onTranslated: (isTranslated) => say(isTranslated ? text("translated") : ""),
     parts: { form: find("search"), box: find("query"), count: find("count"), matchCase: find("match-case"), previous: find("hit-before"), next: find("hit-after") },
     onCounts: (found, counts, where) => found.forEach((doc, index) => {

@@ -1,6 +1,7 @@
 // A pair in the browser: the answer, the passage and their keys.
 import { OneForm } from "../labelling/one_form.js";
 import { run } from "../labelling/shell.js";
+import { reveal } from "../place.js";
 import { Sentences } from "./sentences.js";
 import { Snippet } from "./snippet.js";
 
@@ -45,6 +46,11 @@ class Pair extends OneForm {
     this.find("quote").textContent = this.snippet.words;
   }
   missing() { return [this.first, "unanswered"]; }
+  // What is asked next comes into view
+  decide(how) {
+    super.decide(how);
+    if (this.takesReason && !this.why) reveal(this.find("why"));
+  }
 
   keys(key, { shiftKey }) {
     const step = this.sentences.isOn && { ArrowDown: 1, ArrowUp: -1 }[key];
