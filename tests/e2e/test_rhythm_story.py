@@ -214,13 +214,13 @@ def test_the_phone_does_every_kind_of_label_work_by_touch_and_nothing_jumps(
             later.tap()
         assert phone.evaluate(SMALL, TARGET) == [], kind
         assert phone.evaluate("document.documentElement.scrollWidth") == 390
-        answer = "yes" if kind == "validation" else FIRST[kind]
-        for each in phone.locator(f".level:has([value='{answer}'])").all():
+        before = {at: phone.locator(at).bounding_box() for at in (".bar", "[data-asking]", "[data-first], .query")}
+        answer = {"verification": "yes", "validation": "neutral"}.get(kind, FIRST[kind])
+        for each in phone.locator(f".level:has([value='{answer}'], [value='agree'])").all():
             each.scroll_into_view_if_needed()
             each.evaluate(AT_REST)  # a tap is aimed before it, and nothing may scroll in between
             each.tap()
             expect(each.locator("input")).to_be_checked()  # the click comes after the touch
-        before = {place: phone.locator(place).bounding_box() for place in (".bar", "[data-asking]")}
         phone.locator(IS_SAVED).wait_for(state="attached")
         assert {place: phone.locator(place).bounding_box() for place in before} == before, kind
         onward = phone.locator("[data-onward]")

@@ -4,7 +4,6 @@ import { run } from "../labelling/shell.js";
 import { startDocuments } from "../reading/documents.js";
 
 const GROUNDED = { y: "yes", n: "no" };
-const DOUBLE_MS = 500, SAME_SPOT_PX = 24;
 const KEYNESS = { 1: "agree", 2: "neutral", 3: "disagree" };
 
 class KeyPoint extends OneForm {
@@ -12,13 +11,6 @@ class KeyPoint extends OneForm {
     super(root);
     this.second = this.find("second");
     this.readingKeys = startDocuments(root, this.shell).commands;
-    // On a phone the second question may come to stand under the finger: another tap on the same spot is no answer to it
-    let tapped = null;
-    this.shell.on(this.form, "click", (event) => {
-      if (this.first.contains(event.target)) { if (event.clientX) tapped = event; return; }
-      if (!tapped || !event.clientX || event.timeStamp - tapped.timeStamp > DOUBLE_MS) return;
-      if (Math.hypot(event.clientX - tapped.clientX, event.clientY - tapped.clientY) < SAME_SPOT_PX) event.preventDefault();
-    });
   }
 
   get isYes() { return this.value("grounded") === "yes"; }
