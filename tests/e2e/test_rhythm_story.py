@@ -101,7 +101,7 @@ def test_how_somebody_likes_to_work_is_remembered_wherever_they_log_in(
     def preferences() -> str:
         return str(site.rows("SELECT preferences FROM annotation_annotator WHERE label = 'Rosa'")[0][0])
 
-    until(rosa, lambda: '"goes_on_in": {"validation": true}' in preferences())
+    until(rosa, lambda: '"validation": true' in preferences())
     worked = "key => localStorage.setItem(key, JSON.stringify([Date.now() - 51 * 60000, Date.now()]))"
     person = json.loads(rosa.locator("[data-config]").get_attribute("data-config") or "")["person"]
     rosa.evaluate(worked, f"at-work:{person}")
