@@ -155,8 +155,8 @@ class LabelWork(TaskPage, Work):
         """With a limit for each person the places fill up as people come; without one they share what is there."""
         self.deal(study=study, by=None, now=now, rebalance=max_tasks is None)
 
-    def room(self, *, study: Study, n: int, max_tasks: int | None) -> int:
-        return tasks.room(study=study, n=n, max_tasks=max_tasks, **self.dealing(study))
+    def shares_of_newcomers(self, *, study: Study, n: int, max_tasks: int | None) -> list[int]:
+        return tasks.shares_of_newcomers(study=study, n=n, max_tasks=max_tasks, **self.dealing(study))
 
     def gaps(self, study: Study) -> LabelGaps:
         return LabelGaps(study, **self.dealing(study))

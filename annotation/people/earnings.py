@@ -29,13 +29,13 @@ class LabellingJob:
 
     study: Study
     n: int
-    n_done: int
-    n_skipped: int
     n_open: int
-    n_blocked: int
-    is_begun: bool
-    worked_ms: int
-    earned: Decimal
+    n_done: int = 0
+    n_skipped: int = 0
+    n_blocked: int = 0
+    is_begun: bool = False
+    worked_ms: int = 0
+    earned: Decimal = Decimal(0)
     trial: TrialProgress | None = None
     """How the person stands in the trial that has to come first; None where nothing does."""
 

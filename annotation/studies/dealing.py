@@ -155,6 +155,11 @@ Pair = tuple[int, int]
 """A person and a group."""
 
 
+def newcomers_of(n: int) -> range:
+    """Stand for `n` people yet to come in a deal; they have their places in it after all others, as they will."""
+    return range(2**63, 2**63 + n)
+
+
 @dataclass(frozen=True, slots=True)
 class Group:
     """Something to deal: the work it makes, and how many people should have it, those included who have it.

@@ -279,9 +279,9 @@ class Work(StudyKind, ABC):
     def deal_to_newcomers(self, *, study: Study, max_tasks: int | None, now: datetime) -> None:
         """Give tasks to people who have just joined, up to `max_tasks` for each."""
 
-    def room(self, *, study: Study, n: int, max_tasks: int | None) -> int:
-        """For how many of `n` people who join now there are tasks, up to `max_tasks` each; it changes nothing."""
-        return n
+    @abstractmethod
+    def shares_of_newcomers(self, *, study: Study, n: int, max_tasks: int | None) -> list[int]:
+        """How many tasks those of `n` people who join now would get who get any; it changes nothing."""
 
     def checks(self, study: Study) -> Mapping[int, tuple[int, int]]:
         """By annotator pk, how many hidden checks somebody answered, and how many of them right."""

@@ -18,7 +18,7 @@ from django.db import transaction
 from django.db.models import Count
 
 from annotation.models import Annotator, Assignment, LabelTask, Study
-from annotation.studies.dealing import Deal, Group, Pair, in_blocks, narrowing_first
+from annotation.studies.dealing import Deal, Group, Pair, in_blocks, narrowing_first, newcomers_of
 from annotation.studies.dealing import deal as dealt_evenly
 from annotation.studies.gaps import Groups, Held, LabelGaps, Reason, Rows, caps_of
 from benchmarks import audit
@@ -107,7 +107,7 @@ def deal(
     return Dealt(n_new, LabelGaps(study, group=group, wanted=wanted, barred=barred or {}).n_short())
 
 
-def room(
+def shares_of_newcomers(
     *,
     study: Study,
     n: int,
@@ -115,16 +115,16 @@ def room(
     group: str,
     wanted: int,
     barred: Mapping[Pair, Reason] | None = None,
-) -> int:
-    """For how many of `n` people who join now there are tasks, up to `max_tasks` each; None shares them anew.
+) -> list[int]:
+    """How many tasks those of `n` people who join now get who get any; without `max_tasks` they are shared anew.
 
     It is what `deal` would give them, and changes nothing.
     """
-    newcomers = dict.fromkeys(range(-n, 0), max_tasks)
-    dealt, _fixed = _dealt(
-        Rows(study), group, wanted, barred or (), rebalance=max_tasks is None, newcomers=newcomers
-    )
-    return len({person for person, _group in dealt.given if person < 0})
+    rows, newcomers = Rows(study), dict.fromkeys(newcomers_of(n), max_tasks)
+    changes, _fixed = _dealt(rows, group, wanted, barred or (), rebalance=max_tasks is None, newcomers=newcomers)
+    groups = rows.groups(group)
+    shares = Counter(person for person, key in changes.given for _row in groups[key].rows)
+    return [shares[person] for person in newcomers if shares[person]]
 
 
 def unfinished_of(*, study: Study, annotator: Annotator) -> tuple[int, int]:

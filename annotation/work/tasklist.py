@@ -15,8 +15,10 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 
 from annotation.kinds import Text, kind_named
-from annotation.models import Annotator, Assignment, CreditRequest, Membership, Session, Study
+from annotation.labelling.trial import TrialProgress
+from annotation.models import Annotator, Assignment, CreditRequest, Membership, RecruitmentLink, Session, Study
 from annotation.people.earnings import Earned, LabellingJob, earned_by, labelling_jobs
+from annotation.people.recruitment.links import shares_of
 from annotation.studies import consent
 from annotation.studies.amounts import pay
 from annotation.studies.tasks import task_counts
@@ -168,6 +170,16 @@ def board(annotator: Annotator, now: datetime) -> Board:
     )
 
 
+def offers_of(link: RecruitmentLink, now: datetime) -> list[Any]:
+    """The tasks of somebody who would join by a link now, as `_work_offer.html` shows them."""
+    study, n = link.study, sum(shares_of(link, 1))
+    if kind_named(study.kind).words is None:
+        limit_ms = study.writing_plan.limit_ms
+        return [{"study": study, "limit_ms": limit_ms, "most": pay(limit_ms, study.hourly_rate)}] * n
+    trial = TrialProgress((), study.trial_tries) if study.has_trial else None
+    return _labelling_rows([LabellingJob(study, n, n_open=n, trial=trial)], now)
+
+
 def after_practice(annotator: Annotator, now: datetime, *, practised_for: str) -> Row | None:
     """The writing task with this uid, from which practice was asked for, or else the most urgent one."""
     writing = [row for row in board(annotator, now).rows if row.assignment]
@@ -250,8 +262,9 @@ def _reasons(annotator: Annotator, unfinished: Sequence[Any]) -> dict[int, str]:
     [first, *_others] = waiting
     assert first.study is not None  # noqa: S101  practice was left out
     person = eligibility.load_people([annotator], study=first.study, starting=first)[annotator.pk]
-    # Whoever leaves a study loses the tasks that wait there, so a task that is left has a member.
-    person = replace(person, is_member=True)
+    # Whoever leaves a study loses the tasks that wait there, so a task that is left has a member. Consent that
+    # was withdrawn is said of all work.
+    person = replace(person, is_member=True, is_active=annotator.is_active)
     later = held_back(unfinished)
     obstacles = {
         row.pk: (

@@ -37,12 +37,7 @@ from annotation.studies import consent, members
 from annotation.studies.amounts import pay
 from annotation.studies.consent import open_without_consent
 from annotation.studies.forms import ConsentForm, ReasonForm
-from annotation.studies.guidelines import (
-    current_guideline,
-    guideline_html,
-    in_active_language,
-    translation_of,
-)
+from annotation.studies.guidelines import current_guideline, guideline_html, in_active_language, translation_of
 from annotation.studies.rhythm import course_of_pace, day_of, goal_of, preferences_of
 from annotation.studies.scope import annotator_behind
 from annotation.work import preference_views, tasklist
@@ -126,6 +121,7 @@ def work(request: HtmxHttpRequest) -> HttpResponse:
         "rhythm": _rhythm_of(annotator, now),
         "n_news": LabelTask.objects.filter(annotator=annotator).with_news().count(),
         "endings": outcomes.endings(annotator, now=now),
+        "has_withdrawn": not consent.lets_work(request.user),
         "contacts": tasklist.contacts(annotator),
         "leftovers_json": leftovers_config(annotator.uid),
     }

@@ -18,7 +18,7 @@ from django.db.models import Count, Prefetch, Q, prefetch_related_objects
 
 from annotation.models import Annotator, Assignment, Study, WritingPlan
 from annotation.studies import consent
-from annotation.studies.dealing import Group, deal, stable_seed
+from annotation.studies.dealing import Group, deal, newcomers_of, stable_seed
 from annotation.studies.gaps import Blocked, Gaps, Holding, Reason, held_by_absent
 from annotation.studies.tasks import note_fewer, task_counts
 from annotation.writing.documentsets import DocumentSet, Rule, choose, load_material, rule_of
@@ -137,10 +137,11 @@ def propose(study: Study, *, max_tasks: int | None = None) -> Proposal:
     )
 
 
-def room(*, study: Study, n: int, max_tasks: int | None) -> int:
-    """For how many of `n` people who join now, and have seen nothing, there are subtopics; one each by default."""
-    pairs = _pairs(study, eligibility(study), max_tasks=max_tasks or 1, newcomers=range(-n, 0))
-    return len({person for person, _subtopic in pairs if person < 0})
+def shares_of_newcomers(*, study: Study, n: int, max_tasks: int | None) -> list[int]:
+    """How many subtopics those of `n` people who join now, and have seen nothing, get; one each by default."""
+    newcomers = newcomers_of(n)
+    pairs = _pairs(study, eligibility(study), max_tasks=max_tasks or 1, newcomers=newcomers)
+    return list(Counter(person for person, _subtopic in pairs if person in newcomers).values())
 
 
 @transaction.atomic

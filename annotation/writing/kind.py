@@ -94,7 +94,7 @@ class Writing(Work):
     )
     short_page = "annotation:study-assign"
     gaps = staticmethod(SessionGaps)
-    room = staticmethod(assigning.room)
+    shares_of_newcomers = staticmethod(assigning.shares_of_newcomers)
     preview = staticmethod(page)
     preview_act = staticmethod(act)
     overview = staticmethod(page_of)

@@ -24,6 +24,7 @@ from annotation.people.recruitment import links
 from annotation.people.recruitment.links import WORD, has_form, join, panel_id_in, references_in
 from annotation.people.recruitment.outcomes import SCREENED_OUT, code_of, endings, return_url_of
 from annotation.studies import consent
+from annotation.work.tasklist import offers_of
 from benchmarks.web.pages import HtmxHttpRequest, page
 from benchmarks.web.permissions import public
 from summhay_site.accounts.accounts import NewAccount, create_account
@@ -174,7 +175,8 @@ def _answer(request: HtmxHttpRequest, visit: Visit, now: datetime) -> HttpRespon
         visit.check(now)
     except tuple(REFUSALS) as refusal:
         return _refuse(request, visit, refusal, now)
-    return _show(request, visit.link, "", has_consented=_has_consented(visit.user))
+    offers = offers_of(visit.link, now)
+    return _show(request, visit.link, "", has_consented=_has_consented(visit.user), offers=offers)
 
 
 def _has_consented(user: User | None) -> bool:
@@ -242,11 +244,12 @@ def _show(
     status: int = 200,
     code: str = "",
     has_consented: bool = False,
+    offers: Any = (),
 ) -> HttpResponse:
     context = {
         "link": link,
         "study": link.study,
-        "offer": links.offer_of(link),
+        "offers": offers,
         "what": what,
         "code": code,
         "has_consented": has_consented,

@@ -21,14 +21,7 @@ from annotation.writing.eligibility import Code, NotEligible
 from benchmarks.models import RetrieverRanking
 from benchmarks.scoring.summhay import reading_minutes
 from benchmarks.scoring.text import lines_from_list
-from tests.makers import (
-    NOW,
-    annotator_of,
-    make_assignment,
-    make_haystack,
-    make_session,
-    make_writing_study,
-)
+from tests.makers import NOW, annotator_of, make_assignment, make_haystack, make_session, make_writing_study
 
 MATERIAL = Material(
     subtopic_id=1,
@@ -294,10 +287,7 @@ class NeverAnExposedPerson(TestCase):
         people = [make_user(f"writer{number}", "annotator") for number in range(4)]
         haystacks = [make_haystack(key=f"h{number}") for number in range(2)]
         study = make_writing_study(
-            haystack=haystacks[0],
-            annotators=people,
-            sessions_per_subtopic=wanted,
-            allow_second_on_haystack=second,
+            haystack=haystacks[0], annotators=people, sessions_per_subtopic=wanted, allow_second_on_haystack=second
         )
         study.writing_plan.subtopics.add(*haystacks[1].subtopics.all())
         for person, haystack in seen:

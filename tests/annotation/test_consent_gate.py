@@ -52,7 +52,8 @@ class Work:
         pairs = make_validation([person], make_judged(n=2), n=6, people_per_item=1)
         self.link, self.point, self.pair = (label_task(study, person) for study in (linking, points, pairs))
         self.session = start_session(person)
-        writing = make_writing_study(annotators=[person], haystack=make_haystack(key="written"), name="More")
+        haystack, more = make_haystack(key="written"), {"name": "More", "allow_second_on_haystack": True}
+        writing = make_writing_study(annotators=[person], haystack=haystack, **more)
         first, second = writing.writing_plan.subtopics.order_by("number")[:2]
         done = make_assignment(annotator=person, study=writing, subtopic=first, state="done")
         self.over = make_session(assignment=done, state="submitted")
@@ -178,6 +179,8 @@ def test_without_scripts_one_is_led_to_the_consent_page_with_the_reason(work: Wo
     assert "Nothing is stored while" in response.text
     page = work.client.get(reverse("annotation:session", args=[work.session.uid]))
     assert page.headers["Location"] == reverse("annotation:consent")
+    home = work.client.get(reverse("annotation:work")).text
+    assert ("You withdrew your consent" in home, "no longer open" in home) == (True, False)
 
 
 def test_agreeing_again_opens_the_gate_and_a_new_text_does_not_shut_it(work: Work, ada) -> None:

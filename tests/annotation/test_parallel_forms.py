@@ -195,7 +195,7 @@ def test_who_may_see_one_form_only_is_blocked_with_the_reason(forms_study: Study
 
 
 def test_there_is_room_for_people_who_join_with_both_forms(forms_study: Study) -> None:
-    assert assigning.room(study=forms_study, n=5, max_tasks=1) == 1, "four pairs of places, three members"
+    assert assigning.shares_of_newcomers(study=forms_study, n=5, max_tasks=1) == [2], "of four places"
 
 
 def test_results_are_paired_by_person(forms_study: Study, as_ada, ben, cleo, dot) -> None:

@@ -23,18 +23,8 @@ from summhay_site.operations.backups import BackupFailed, backup
 from summhay_site.postgresql import limits
 from tests.conftest import ON_POSTGRESQL
 from tests.running import wait_for
-from tests.site.test_frozen_database import (
-    ROOT,
-    VISITOR,
-    Postgres,
-    as_postgres,
-    ask,
-    postgres,
-    site,
-)
-from tests.site.test_frozen_database import (
-    environment as unpooled,
-)
+from tests.site.test_frozen_database import ROOT, VISITOR, Postgres, as_postgres, ask, postgres, site
+from tests.site.test_frozen_database import environment as unpooled
 
 __all__ = ["postgres", "site", "unpooled"]
 SHOWN = "SELECT " + ", ".join(

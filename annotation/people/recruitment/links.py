@@ -15,7 +15,6 @@ from django.db import transaction
 from django.db.models import Case, Q, Value, When
 from django.utils.crypto import salted_hmac
 
-from annotation.kinds import kind_named
 from annotation.models import (
     AllowedId,
     Annotator,
@@ -27,7 +26,6 @@ from annotation.models import (
     TurnedAway,
 )
 from annotation.people.recruitment.outcomes import progress_of
-from annotation.studies.amounts import pay
 from annotation.studies.kind import work_of
 from annotation.studies.members import add_annotators
 from benchmarks import audit
@@ -168,22 +166,9 @@ def n_used(link: RecruitmentLink) -> int:
     return link.recruitments.in_places().count()
 
 
-def room_of(link: RecruitmentLink, n: int) -> int:
-    """For how many of `n` people who join now there are tasks; the kind of study says so, or nobody knows."""
-    return work_of(link.study).room(study=link.study, n=n, max_tasks=link.max_tasks)
-
-
-def offer_of(link: RecruitmentLink) -> dict[str, Any] | None:
-    """Offer of a link to one person: how many tasks at most, about how many minutes, and what they pay.
-
-    None where a person gets an even share, which nobody knows before they come, and for writing.
-    """
-    words, study, n = kind_named(link.study.kind).words, link.study, link.max_tasks
-    if words is None or not n:
-        return None
-    minutes = n * words.minutes
-    most = pay(int(minutes * 60_000), study.hourly_rate)
-    return {"what": words.items % {"n": n}, "minutes": minutes, "pay": most}
+def shares_of(link: RecruitmentLink, n: int) -> list[int]:
+    """How many tasks those of `n` people who join now would get who get any."""
+    return work_of(link.study).shares_of_newcomers(study=link.study, n=n, max_tasks=link.max_tasks)
 
 
 def query_of(link: RecruitmentLink) -> str:
@@ -287,7 +272,7 @@ def check_room(link: RecruitmentLink, *, known: Annotator | None = None) -> None
     Somebody who took part before may still have tasks that they began.
     """
     is_at_work = known is not None and has_tasks(link, known)
-    if not is_at_work and not room_of(link, 1):
+    if not is_at_work and not shares_of(link, 1):
         raise NoTasks
 
 

@@ -110,6 +110,7 @@ class Ending:
     link: RecruitmentLink
     outcome: str
     progress: Progress
+    has_withdrawn: bool
 
     @property
     def code(self) -> str:
@@ -171,10 +172,7 @@ def settle(rows: RecruitmentQuerySet, *, now: datetime) -> None:
         for row in working:
             person = row.participant.annotator_id
             outcome = _outcome(
-                row.link,
-                progress[person],
-                is_present=person in present,
-                has_withdrawn=person in withdrawn,
+                row.link, progress[person], is_present=person in present, has_withdrawn=person in withdrawn
             )
             if outcome is not None:
                 _end(row, outcome, now=now)
@@ -208,15 +206,15 @@ def endings(annotator: Annotator, *, now: datetime) -> list[Ending]:
     if not rows_of(annotator).exists():  # most people did not come by a link
         return []
     settle(rows_of(annotator), now=now)
-    has_agreed = annotator.consents.in_force().exists()
+    withdrawn = annotator.consents.values_list("withdrawn_at", flat=True)
     shown = []
     for row in rows_of(annotator).select_related("link__study").order_by("-joined_at"):
         progress = progress_of(study=row.link.study, annotators=[annotator])[annotator.pk]
         state = state_of(row, progress)
-        if state == Outcome.NO_CONSENT and has_agreed:
+        if state == Outcome.NO_CONSENT and None in withdrawn:
             state = AGREED_AGAIN
         if state != Outcome.WORKING:
-            shown.append(Ending(row.link, state, progress))
+            shown.append(Ending(row.link, state, progress, bool(withdrawn)))
     return shown
 
 

@@ -48,13 +48,7 @@ LABELS: dict[str, str | Promise] = {
     SCREENED_OUT: "screened out",
     NOT_PASSED: "trial not passed",
 }
-BADGES = {
-    "completed": "good",
-    "failed_checks": "warn",
-    SKIPPED: "warn",
-    NOT_PASSED: "warn",
-    "working": "accent",
-}
+BADGES = {"completed": "good", "failed_checks": "warn", SKIPPED: "warn", NOT_PASSED: "warn", "working": "accent"}
 NOTHING = Progress(n=0, n_done=0, n_skipped=0)
 
 
@@ -229,7 +223,7 @@ def recruitment(request: HtmxHttpRequest, uid: uuid.UUID) -> HttpResponse:
         outcomes.settle(link.recruitments.all(), now=timezone.now())
         address = request.build_absolute_uri(reverse("join", args=[link.key])) + "?" + links.query_of(link)
         n_used = links.n_used(link)
-        room = links.room_of(link, max(1, min(link.max_places - n_used, AT_MOST)))
+        room = len(links.shares_of(link, max(1, min(link.max_places - n_used, AT_MOST))))
         rows.append(Row(link, address, n_used, room, counts_of(link), link.allowed_ids.count()))
     context = {"study": study, "rows": rows, "form": form}
     return page(request, "annotation/recruitment.html", context, status=422 if form.errors else 200)

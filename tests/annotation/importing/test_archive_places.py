@@ -15,16 +15,7 @@ from annotation.models import Annotator, ExternalVerdict, Study
 from annotation.studies.kind import work_of
 from annotation.writing.scoring import people_system
 from benchmarks.io import published
-from benchmarks.models import (
-    AuditEvent,
-    ImportJob,
-    Insight,
-    Judge,
-    KeyPoint,
-    KeyPointVerdict,
-    Summary,
-    Verdict,
-)
+from benchmarks.models import AuditEvent, ImportJob, Insight, Judge, KeyPoint, KeyPointVerdict, Summary, Verdict
 from tests.annotation.importing.test_archives import archived, fresh, imported, imported_with_errors, run
 from tests.annotation.labelled import make_labelled_study, make_summaries
 from tests.audit import test_altered_archives as small

@@ -8,7 +8,7 @@ import time_machine
 from django.test import Client
 from django.urls import reverse
 
-from annotation.models import JoinedFrom, LabelTask, Participant, RecruitmentLink, Study, TurnedAway
+from annotation.models import JoinedFrom, LabelItem, LabelTask, Participant, RecruitmentLink, Study, TurnedAway
 from annotation.people.recruitment.links import BadPattern, check_pattern
 from summhay_site.accounts.logins import purge_failed_logins
 from summhay_site.models import User
@@ -51,11 +51,19 @@ def test_ids_that_differ_in_case_only_are_one_person(study: Study, now: datetime
     assert [row.panel_id for row in Participant.objects.all()] == ["FAKE0"]
 
 
-def test_the_link_says_how_much_it_is_how_long_and_for_what_money(study: Study, now: datetime) -> None:
-    page = words(Client().get(address(make_link(study, now=now, max_tasks=2), "FAKE0")))
-    assert "2 summaries, about 8 min" in page
-    assert "about 3.33 USD" in page
-    assert study.contact in page
+@pytest.mark.parametrize(("max_tasks", "n"), [(1, 2), (None, 4)])
+def test_the_link_says_what_the_page_of_consent_says(study: Study, now: datetime, max_tasks: int, n: int) -> None:
+    LabelItem.objects.filter(pk=LabelItem.objects.earliest("pk").pk).update(is_overlap=True)
+    Study.objects.update(has_trial=True)
+    link = make_link(study, now=now, max_tasks=max_tasks)
+    pages = [words(page) for page in (Client().get(address(link)), join(link).get("/work/consent/"))]
+    for each in (f"{n} summaries, about {4 * n} min", f"about {n * 100 / 60:.2f} USD", "a trial of about two"):
+        assert [each in page for page in pages] == [True, True]
+
+
+def test_a_link_to_writing_says_how_long_and_for_what_money_at_most(db: None, now: datetime) -> None:
+    page = words(Client().get(address(make_link(make_writing_study(), now=now))))
+    assert re.search("a summary, up to 2 h 00 min.*up to 50.00 USD", page)
 
 
 def test_a_page_that_names_the_contact_below_has_one(study: Study, now: datetime) -> None:

@@ -186,6 +186,7 @@ def test_who_does_not_agree_gets_the_code_for_that_and_frees_the_place(link: Rec
     page = client.post("/work/consent/decline/", follow=True)
     assert shown(page) == ("no_consent", "DECLINED-4")
     assert "complete?cc=DECLINED-4" in page.content.decode()
+    assert "You did not agree" in words(page)
     assert outcome_of() == "no_consent"
     assert not LabelTask.objects.exists(), "the tasks are there for others"
     [row] = paid(link, as_ada)
@@ -225,7 +226,9 @@ def test_who_withdraws_in_the_middle_keeps_what_was_done_and_gets_the_code_of_no
     client = join(link)
     agree()
     task = do_one()
-    assert shown(client.post("/work/consent/withdraw/", follow=True)) == ("no_consent", "DECLINED-4")
+    page = client.post("/work/consent/withdraw/", follow=True)
+    assert shown(page) == ("no_consent", "DECLINED-4")
+    assert "You did not agree" not in words(page)
     assert [row.pk for row in LabelTask.objects.all()] == [task.pk]
 
 
