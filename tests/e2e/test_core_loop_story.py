@@ -84,7 +84,7 @@ def test_a_document_is_found_cited_and_left_again_by_keys(desk: Callable[[str], 
     expect(editor).to_have_value(f"- Boats are late. [{first}, {second}]\n- Fares rise")
     press(page, "Escape g 9 9 Enter")
     expect(page.locator("[data-go-to]")).to_be_focused()
-    expect(page.locator("[data-announce]")).to_have_text("There is no document 99 here.")
+    expect(page.locator("[data-notice=number]")).to_contain_text("There is no document 99 here.")
     press(page, "Escape Escape Alt+ArrowUp")
     page.keyboard.type("!")
     expect(editor).to_have_value(f"- Fares rise!\n- Boats are late. [{first}, {second}]")
@@ -114,6 +114,20 @@ def test_a_document_is_found_cited_and_left_again_by_keys(desk: Callable[[str], 
     press(page, "m")
     assert page.evaluate(MARKED) == {}
     expect(page.locator("[data-hits]")).to_have_count(0)  # this study has no list of hits
+    page.locator("#documents").focus()
+    press(page, "g 3 Enter m")  # nothing is selected: sentences are chosen by keys
+    expect(page.locator("[data-notice=mark]")).to_contain_text("Choose sentences with ↑ and ↓")
+    press(page, "ArrowDown Shift+ArrowDown")
+    chosen = page.evaluate("String(getSelection())")
+    press(page, "m")
+    marked = page.evaluate(MARKED)
+    assert "".join("".join(marked.values()).split()) == "".join(chosen.split()) != ""
+    press(page, "ArrowDown")
+    assert page.evaluate("String(getSelection())") == ""
+    page.locator("#documents").focus()
+    press(page, "m Escape")
+    assert page.evaluate("String(getSelection())") == ""
+    expect(page.locator("#documents")).to_be_focused()
 
     # Whoever pauses comes back to the very place
     editor.focus()
@@ -153,6 +167,22 @@ LINE = """() => {
 }"""
 
 
+STILL_MS = 600
+BEGAN = """(number) => {
+    const view = document.querySelector(".documents").getBoundingClientRect();
+    const { top, bottom } = document.querySelector(`#doc-${number}`).getBoundingClientRect();
+    return top < Math.max(view.top, 0) + 100 && bottom > Math.max(view.top, 0) + 100;
+}"""
+"""Whether a document has begun at the upper edge, below what sticks there, and goes on."""
+
+
+def is_read(page: Page, number: str) -> None:
+    """The document is on the screen, and is the one that `c` cites."""
+    page.wait_for_timeout(STILL_MS)
+    expect(page.locator("[data-jump][aria-current]")).to_have_attribute("data-jump", number)
+    assert page.evaluate(BEGAN, number)
+
+
 def is_in_sight(page: Page, *, height: float) -> None:
     """Clock, saved state and the last line of the summary are on the screen, with nothing over them."""
     for part in ("[data-clock]", "[data-save-state]"):
@@ -184,7 +214,14 @@ def test_clock_state_and_the_line_being_typed_stay_in_sight(
     page.locator("#documents").focus()
     press(page, "l")
     for width, height in ((683, 384), (341, 192), (390, 500)):
+        page.locator("#documents").focus()
+        press(page, "g 4 Enter ArrowDown ArrowDown ArrowDown")
+        page.wait_for_timeout(STILL_MS)  # where one reads is noted
         page.set_viewport_size({"width": width, "height": height})
+        is_read(page, "4")
+        for _ in range(2):
+            press(page, "F9")
+            is_read(page, "4")
         page.locator("#editor").blur()
         page.evaluate("scrollTo(0, 0)")
         page.evaluate("document.querySelector('#editor').scrollTop = 0")
@@ -211,6 +248,14 @@ def test_clock_state_and_the_line_being_typed_stay_in_sight(
     ready(page)
     expect(page.locator("#editor")).not_to_be_focused()
     page.locator("[data-query]").fill("in part 2")
+    onward = page.locator("[data-next]")
+    box = onward.bounding_box()
+    for at in (1, 2, 3):  # each tap on the same spot
+        page.touchscreen.tap(box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
+        expect(page.locator("[data-count]")).to_contain_text(f"{at} of ")
+    expect(page.locator("[data-query]")).to_be_focused()
+    page.locator("[data-query]").blur()
+    assert onward.bounding_box() == box
     page.get_by_role("button", name="Hits").tap()
     page.evaluate(GUESS)
     last = page.locator("[data-hits] button").last

@@ -126,6 +126,7 @@ def test_the_newer_of_two_tabs_writes_and_the_older_can_take_over_again(
     first.bring_to_front()
     first.get_by_role("button", name="Use this tab").click()
     ready(first)
+    expect(first.locator("#editor")).to_be_focused()  # not a key is meant for the documents
     assert text_of(first) == "- From the first tab [1]\n- From the second tab [2]"
     expect(second.locator("#editor")).not_to_be_editable()
     expect(second.locator("[data-save-state]")).to_have_text("Here you can only read your text.")

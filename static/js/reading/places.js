@@ -22,21 +22,22 @@ export function rememberPlaces({ key, view, docs, current, signal }) {
   const kept = `places:${key}`;
   let places = {}, timer;
   try { places = JSON.parse(sessionStorage.getItem(kept)) ?? {}; } catch { /* private mode */ }
-  const isBox = () => getComputedStyle(view).overflowY !== "visible";
   const numberOf = (doc) => doc.dataset.number;
 
   function note() {
     clearTimeout(timer);
-    const doc = current();
-    if (!doc) return;
+    const doc = current(), { top } = frameOf(view);
+    if (!doc || view.getBoundingClientRect().bottom < top) return; // one page, scrolled on to what is written
     const { top: begins, height } = doc.getBoundingClientRect();
-    places[numberOf(doc)] = Math.max(0, Math.min(1, (frameOf(view).top - begins) / height));
+    places[numberOf(doc)] = Math.max(0, Math.min(1, (top - begins) / height));
     places.last = numberOf(doc);
     try { sessionStorage.setItem(kept, JSON.stringify(places)); } catch { /* it lasts as long as this page */ }
   }
   function show(doc, share) {
     doc.scrollIntoView();
-    if (share) (isBox() ? view : document.scrollingElement).scrollBy({ top: share * doc.getBoundingClientRect().height });
+    if (!share) return;
+    const { scroller, top } = frameOf(view), box = doc.getBoundingClientRect();
+    scroller.scrollBy({ top: box.top + share * box.height - top });
   }
   function go(doc) {
     const share = doc === current() ? 0 : places[numberOf(doc)] ?? 0;
@@ -47,6 +48,8 @@ export function rememberPlaces({ key, view, docs, current, signal }) {
   document.addEventListener("scroll", () => { clearTimeout(timer); timer = setTimeout(note, STILL_MS); }, { passive: true, capture: true, signal });
   return {
     go,
+    // To where the current one is read, after another layout.
+    back() { const doc = current(); arrive(() => show(doc, places[numberOf(doc)])); },
     // The document that was read last, if there is one.
     last: () => docs.find((doc) => numberOf(doc) === places.last),
   };

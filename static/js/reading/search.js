@@ -113,8 +113,11 @@ export function startSearch({ pane, parts, text, leave, signal, onCounts, onFoun
   const on = (target, type, act) => target.addEventListener(type, act, { signal });
   on(box, "input", run);
   on(matchCase, "change", run);
-  on(previous, "click", () => go(-1));
-  on(next, "click", () => go(1));
+  for (const [button, step] of [[previous, -1], [next, 1]]) {
+    on(button, "click", () => go(step));
+    // By touch the focus stays where it is, and so do a keyboard on the screen and the rows.
+    on(button, "pointerdown", (event) => { if (event.pointerType !== "mouse") event.preventDefault(); });
+  }
   on(form, "submit", (event) => { event.preventDefault(); go(1); });
   on(box, "keydown", (event) => {
     if (event.key === "Enter" && event.shiftKey && !isComposing(event)) { event.preventDefault(); go(-1); }

@@ -88,22 +88,25 @@ export function startCiting(editor, pane) {
 }
 
 // Puts the caret back where it was when this tab left the page, at the end of the text if it was nowhere. The focus goes
-// with it, but not where that opens a keyboard over the page.
+// with it, also later where it is nowhere, but not where that opens a keyboard over the page.
 export function startCaret(editor) {
   const key = `caret:${config.session}`;
   addEventListener("pagehide", () => {
     try { sessionStorage.setItem(key, JSON.stringify([editor.selectionStart, editor.selectionEnd, editor.scrollTop])); } catch { /* private mode */ }
   });
   let isFirst = true;
-  return () => {
-    if (!isFirst) return;
-    isFirst = false;
+  function restore() {
     let place = null;
     try { place = JSON.parse(sessionStorage.getItem(key)); } catch { /* private mode */ }
     const [start, end, top] = place ?? [editor.value.length, editor.value.length, editor.scrollHeight];
     editor.setSelectionRange(start, end);
     editor.scrollTop = top;
-    if (document.activeElement === document.body && !matchMedia("(hover: none)").matches) editor.focus({ preventScroll: true });
+  }
+  return () => {
+    if (isFirst) restore();
+    isFirst = false;
+    const at = document.activeElement, isNowhere = at === document.body || !at.getClientRects().length;
+    if (isNowhere && !matchMedia("(hover: none)").matches) editor.focus({ preventScroll: true });
   };
 }
 
@@ -127,11 +130,12 @@ export function startAids(editor, { swatches }) {
     marks.replaceChildren(...pieces, `${value.slice(at)}\n`);
     marks.scrollTop = editor.scrollTop;
   };
-  // The line of the caret comes first, then the first problem.
+  // What the caret is in comes first, then its line, then the first problem.
   const showMessage = () => {
     const caret = editor.selectionEnd, here = editor.value.slice(0, caret).split("\n").length;
     const bad = shown.filter(({ kind }) => kind !== "range");
-    const [first] = [...shown.filter((each) => each.line === here), ...bad];
+    const near = shown.filter((each) => each.line === here), at = near.filter(({ start, end }) => start <= caret && caret <= end);
+    const [first] = [...at, ...near, ...bad];
     const message = !first ? "" : [bad.length > 1 ? text("n-problems", { n: bad.length }) : "", text("at-line", { line: first.line, reason: reason(first) })].filter(Boolean).join(" · ");
     if (line.textContent !== message) line.textContent = message;
     line.classList.toggle("is-note", first?.kind === "range");

@@ -5,6 +5,7 @@ import { reason, startAids, startCaret, startCiting, startLists } from "./editor
 import { guardTexts } from "./paste.js";
 import { isComposing, isOtherScript, isTyping, keyOf, targetOf } from "../keys.js";
 import { startSearch } from "../reading/search.js";
+import { Sentences } from "../reading/sentences.js";
 import { startHits, startMarks } from "./marks.js";
 import { sender, startDivider, startHeartbeat, startNotes, startReading } from "./reading.js";
 import { startKeyRow, startKeyboard, startSplit } from "./small.js";
@@ -35,7 +36,7 @@ const search = startSearch({
   pane,
   parts: { form: find("search"), box: find("query"), count: find("count"), matchCase: find("match-case"), previous: find("previous"), next: find("next") },
   text,
-  leave: { focus: (how) => lastPlace.focus(how) },
+  leave: { focus: () => (isWriting(lastPlace) ? goBack(lastPlace) : lastPlace.focus({ preventScroll: true })) },
   onCounts: reading.rail.onCounts,
   onSearch: (details) => events.log("search", details),
   onFound: () => hits?.put(),
@@ -53,7 +54,7 @@ let marks = null;
 const aids = startAids(editor, { swatches: () => marks?.shown() ?? [] });
 marks = startMarks(pane, editor, { send: sender("marks", "passages"), onChange: aids.paint });
 aids.paint(); // with the colours of bullets
-pane.addEventListener("click", ({ target }) => { if (target.closest("[data-mark]")) marks.toggle(); });
+pane.addEventListener("click", ({ target }) => { if (target.closest("[data-mark]") && !marks.toggle()) notice("mark", text("mark-nothing"), { seconds: 8 }); });
 for (const type of ["pointerdown", "mousedown"]) pane.addEventListener(type, (event) => { if (event.target.closest("[data-mark]")) event.preventDefault(); }); // keeps what is selected
 const citing = startCiting(editor, pane);
 const restoreCaret = startCaret(editor);
@@ -73,7 +74,6 @@ async function claim(mine) {
       const { status, body } = await call("claim", { tab_id: tabId });
       if (status !== 200) { onRefused(status === 401 || status === 403 ? "login" : body.code, body); return; }
       yieldTo(false);
-      clearNotice("lost");
       tabs?.postMessage({ tabId });
       if (body.state === "running") await autosave.adopt(body, mine ?? keptTexts().find((copy) => copy.text !== body.text));
       restoreCaret();
@@ -108,7 +108,7 @@ function giveWay() {
   editor.readOnly = true;
   yieldTo(true);
   autosave.show("problem", text("lost"));
-  notice("lost", text("lost"));
+  announce(cover.querySelector("h2").textContent);
 }
 function yieldTo(other) {
   cover.hidden = !other;
@@ -226,6 +226,10 @@ startSubmit({
 });
 
 const isWriting = (target) => target === editor || target === notes.area;
+function goBack(area) {
+  area.focus({ preventScroll: true });
+  area.scrollIntoView({ block: "nearest" });
+}
 const markedWords = () => {
   const inEditor = document.activeElement === editor;
   const marked = inEditor ? editor.value.slice(editor.selectionStart, editor.selectionEnd) : String(getSelection());
@@ -239,8 +243,21 @@ function cite() {
 }
 function follow() {
   const number = citing.cited();
-  if (number === null || !reading.goTo(number)) announce(text(number === null ? "no-citation" : "no-document", { number }));
+  if (number === null || !reading.goTo(number)) notice("number", text(number === null ? "no-citation" : "no-document", { number }), { seconds: 8 });
 }
+// Marks what is selected. Where nothing is, sentences of the document that is read are chosen by keys first.
+let sentences = null;
+function mark() {
+  const isChosen = marks.toggle();
+  if (isChosen) { sentences?.stop(); clearNotice("mark"); return; }
+  sentences = new Sentences(reading.texts, documents);
+  sentences.begin();
+  notice("mark", text("mark-sentence"), { seconds: 8 });
+}
+const choosing = {
+  ArrowUp: (isLonger) => sentences.step(-1, isLonger), ArrowDown: (isLonger) => sentences.step(1, isLonger),
+  Enter: mark, Escape() { sentences.stop(); clearNotice("mark"); },
+};
 function saveNow() {
   announce(text("saving"));
   autosave.flush({ source: "key" }).then(() => announce(find("save-state").textContent));
@@ -248,10 +265,10 @@ function saveNow() {
 const moves = { ArrowUp: -1, ArrowDown: 1 };
 startKeyboard({ editor, showCaret: aids.showCaret });
 startKeyRow({ editor, cite, follow });
-const split = startSplit(() => reading.watch());
+const split = startSplit();
 const keys = {
   c: cite,
-  m: () => marks.toggle(),
+  m: mark,
   l: () => hits?.toggle(),
   g: () => reading.rail.openBox(),
   "/": () => search.open(),
@@ -274,8 +291,9 @@ document.addEventListener("keydown", (event) => {
   else if (isCommand && key === "Enter" && !isComposing(event)) act = () => find("submit").click();
   else if (isComposing(event) && isTyping(target)) return;
   else if (key === "Escape" && guide.isOpen) act = () => guide.toggle(false);
-  else if (key === "Escape" && isWriting(target)) act = () => documents.focus({ preventScroll: true });
-  else if (key === "Escape" && !isTyping(target)) act = () => { lastArea.focus({ preventScroll: true }); lastArea.scrollIntoView({ block: "nearest" }); };
+  else if (sentences?.isOn && choosing[key] && !isTyping(target) && !getSelection().isCollapsed) act = () => choosing[key](event.shiftKey);
+  else if (key === "Escape" && isWriting(target)) act = reading.enter;
+  else if (key === "Escape" && !isTyping(target)) act = () => goBack(lastArea);
   else if (key === "F8") act = aids.step;
   else if (key === "F9") act = split;
   else if (!isCommand && !event.altKey && !isTyping(target)) act = /^\d$/.test(key) ? () => reading.rail.openBox(key) : keys[key];

@@ -80,10 +80,10 @@ export function startMarks(pane, editor, { send, onChange }) {
   };
   paint();
   return {
-    // Marks what is selected, or takes away what is marked there in that colour.
+    // Marks what is selected, or takes away what is marked there in that colour; gives whether anything is selected.
     toggle() {
       const places = selected(), colour = colourNow();
-      let said = "mark-nothing";
+      let said = "";
       for (const [number, from, to] of places) {
         const meets = (each) => each[0] === number && (from === to ? each[1] <= from && each[2] >= to : each[1] < to && each[2] > from);
         const there = passages.filter(meets);
@@ -93,10 +93,11 @@ export function startMarks(pane, editor, { send, onChange }) {
         if (!isMarked) passages.push([number, from, to, colour]);
         said = isMarked ? "mark-gone" : "mark-made";
       }
+      if (!said) return false;
       announce(text(said));
-      if (said === "mark-nothing") return;
       paint();
       send(passages);
+      return true;
     },
     // The bullets whose colour marks something, to be shown in it.
     shown: () => bullets().filter(({ colour }) => passages.some((each) => each[3] === colour)),

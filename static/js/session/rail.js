@@ -1,6 +1,6 @@
 // The list of documents: one stop of the Tab key, arrows within it, hits beside each document, and a box for a number.
 import { showHits } from "../reading/search.js";
-import { announce, config, find, text } from "./wire.js";
+import { clearNotice, config, find, notice, text } from "./wire.js";
 
 const KEPT = "session-all-documents";
 
@@ -28,9 +28,13 @@ export function startRail(pane, { jump, leave }) {
     event.stopPropagation();
     const number = String(parseInt(box.value, 10));
     const isThere = event.key === "Escape" || jump(number);
-    if (!isThere) announce(text("no-document", { number: box.value }));
-    box.toggleAttribute("aria-invalid", !isThere);
-    if (!isThere) { box.select(); return; }
+    box.ariaInvalid = !isThere;
+    if (!isThere) {
+      notice("number", text("no-document", { number: box.value }), { seconds: 8 });
+      box.select();
+      return;
+    }
+    clearNotice("number");
     box.value = "";
     leave();
   });

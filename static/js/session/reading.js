@@ -28,8 +28,6 @@ export function sender(name, field, onState = () => {}) {
   };
 }
 
-const AS_A_PAGE = "(max-height: 29.99rem), (max-width: 55.99rem) and (max-height: 35.99rem)"; // as in session.css
-
 // Gives which document is read and ways to others; `onCurrent(number)` is told of each.
 export function startReading(pane, { onCurrent }) {
   const docs = [...pane.querySelectorAll(".doc")], view = pane.querySelector(".documents");
@@ -47,17 +45,28 @@ export function startReading(pane, { onCurrent }) {
     rail.show(rail.linkOf(doc.dataset.number));
     onCurrent(doc.dataset.number);
   };
+  const isOnePage = () => getComputedStyle(view).overflowY === "visible";
   const watch = () => { // anew where another layout lets something else scroll
     observer?.disconnect();
     inView.clear();
     observer = new IntersectionObserver((entries) => {
       for (const { target, isIntersecting } of entries) inView[isIntersecting ? "add" : "delete"](target);
       setCurrent(aim.get() ?? docs.find((doc) => inView.has(doc)));
-    }, { root: getComputedStyle(view).overflowY === "visible" ? null : view, rootMargin: "-25% 0px -74% 0px" });
+    }, { root: isOnePage() ? null : view, rootMargin: "-25% 0px -74% 0px" });
     docs.forEach((doc) => observer.observe(doc));
   };
   watch();
-  matchMedia(AS_A_PAGE).addEventListener("change", watch);
+  // Where lines break anew or something else scrolls, what was read stays in view; on one page, the text that is written.
+  let layout = "";
+  new ResizeObserver(([{ contentRect: { width } }]) => {
+    const was = layout;
+    layout = `${width} ${isOnePage()}`;
+    if (!was || layout === was || !current) return;
+    watch();
+    attend(current);
+    const writing = document.activeElement.closest(".writing");
+    if (writing && isOnePage()) document.activeElement.scrollIntoView({ block: "nearest" }); else places.back();
+  }).observe(view);
 
   const show = (number) => {
     const isRead = read.has(number);
@@ -102,7 +111,11 @@ export function startReading(pane, { onCurrent }) {
     rail,
     attend,
     step,
-    watch,
+    // From the text that is written to where one was.
+    enter() {
+      view.focus({ preventScroll: true });
+      if (isOnePage()) places.back();
+    },
     // Go there, with the focus; false where no such document is shown.
     goTo(number) {
       const isThere = goTo(numbered(String(number)));
@@ -111,6 +124,7 @@ export function startReading(pane, { onCurrent }) {
     },
     toggleCurrent: () => current && toggle(current.dataset.number),
     get number() { return Number(current?.dataset.number); },
+    get texts() { return current?.querySelector(".reading"); },
   };
 }
 

@@ -52,14 +52,13 @@ export function startKeyRow({ editor, cite, follow }) {
   });
 }
 
-// Where the window has no room for both parts beside each other by itself; `onChange` is told once they stand anew.
-export function startSplit(onChange) {
+// Where the window has no room for both parts beside each other by itself.
+export function startSplit() {
   const apply = (isSplit) => document.body.classList.toggle("is-split", isSplit);
   try { apply(localStorage.getItem(KEPT) === "1"); } catch { /* private mode */ }
   return () => {
     if (matchMedia("(min-width: 56rem) and (min-height: 30rem)").matches) return; // they are already
     const isSplit = apply(!document.body.classList.contains("is-split"));
     try { localStorage.setItem(KEPT, isSplit ? "1" : "0"); } catch { /* private mode */ }
-    onChange();
   };
 }

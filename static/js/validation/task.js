@@ -2,7 +2,7 @@
 import { OneForm } from "../labelling/one_form.js";
 import { run } from "../labelling/shell.js";
 import { reveal } from "../place.js";
-import { Sentences } from "./sentences.js";
+import { Sentences } from "../reading/sentences.js";
 import { Snippet } from "./snippet.js";
 
 const ANSWERS = { 1: "yes", 2: "neutral", 3: "no", y: "yes", 0: "neutral", n: "no" };
@@ -13,7 +13,7 @@ class Pair extends OneForm {
     super(root);
     const { start, end } = this.form.elements, { on } = this.shell;
     this.snippet = new Snippet(this.find("response"), start.value ? [Number(start.value), Number(end.value)] : null);
-    this.sentences = new Sentences(this.find("response"));
+    this.sentences = new Sentences(this.find("response"), this.find("response").closest("section"));
     if (!this.find("marking")) return;
     this.find("marking").hidden = false;
     // A press of the button must not take the selection away before it is read

@@ -1,9 +1,11 @@
 // Selecting without a mouse: whole sentences of a text, one at a time or several.
-import { reveal } from "../reading/search.js";
+import { frameOf } from "./places.js";
+import { reveal } from "./search.js";
 
 export class Sentences {
-  constructor(box) {
-    Object.assign(this, { box, isOn: false, at: [0, 0] }); // the first and the last of the selected ones
+  // `view` is what scrolls to show them.
+  constructor(box, view) {
+    Object.assign(this, { box, view, isOn: false, at: [0, 0] }); // the first and the last of the selected ones
   }
 
   // Their places in the text, without the spaces between them.
@@ -12,9 +14,12 @@ export class Sentences {
     return parts.filter(({ segment }) => segment.trim()).map(({ index, segment }) => [index, index + segment.trimEnd().length]);
   }
 
+  // With the first one that begins in view.
   begin() {
-    this.isOn = this.all.length > 0;
-    if (this.isOn) this.select(0, 0);
+    const places = this.all, { top } = frameOf(this.view);
+    const at = places.findIndex((_, index) => this.rangeOf(index, index).getBoundingClientRect().top >= top);
+    this.isOn = places.length > 0;
+    if (this.isOn) this.select(Math.max(0, at), Math.max(0, at));
   }
   stop() {
     this.isOn = false;
@@ -26,13 +31,17 @@ export class Sentences {
   }
 
   select(first, last) {
+    const range = this.rangeOf(first, last);
     this.at = [first, last];
+    getSelection().removeAllRanges();
+    getSelection().addRange(range);
+    reveal(range, this.view);
+  }
+  rangeOf(first, last) {
     const range = document.createRange(), places = this.all;
     range.setStart(...this.nodeAt(places[first][0]));
     range.setEnd(...this.nodeAt(places[last][1]));
-    getSelection().removeAllRanges();
-    getSelection().addRange(range);
-    reveal(range, this.box.closest("section"));
+    return range;
   }
   // The text node that holds a place, and the place in it.
   nodeAt(place) {
