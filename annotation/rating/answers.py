@@ -150,7 +150,8 @@ def _shown(lines: Sequence[str], shown: Collection[int]) -> SafeString:
 
     def cited(numbers: re.Match[str]) -> str:
         link = '<a href="#doc-{0}" data-cited="{0}">{0}</a>'
-        return f"[{', '.join(link.format(n) if int(n) in shown else n for n in numbers[1].split())}]"
+        links = ", ".join(link.format(n) if int(n) in shown else n for n in numbers[1].split())
+        return f"<span>[{links.replace(', ', ',</span> <span>')}]</span>"  # a bracket ends no line
 
     def marked(line: str) -> str:
         pieces = ((text, " ".join(map(str, numbers))) for text, numbers in citation_pieces(line))

@@ -171,7 +171,7 @@ def test_the_page_shows_summary_and_documents_and_never_the_system(
         shown = flat(as_ben.get(url).text)
     assert "secret-system" not in shown
     assert "<script>alert(1)" not in shown
-    assert '[<a href="#doc-1" data-cited="1">1</a>, 77]' in shown
+    assert '<span>[<a href="#doc-1" data-cited="1">1</a>,</span><span>77]</span>' in shown
     assert 'id="doc-5"' in shown
     assert 'id="doc-6"' not in shown, "it has no insight of this subtopic and is not cited"
     assert shown.count('type="radio" name="attributability"') == 5

@@ -32,6 +32,8 @@ def test_summaries_are_rated_by_digits_and_cited_documents_are_a_key_away(
     open_work(ruth)
     at_item(ruth, "1 / 2")
     assert "secret-" not in ruth.content()
+    ruth.locator("[data-rated]").evaluate("each => { each.style.height = '80%'; }")
+    assert ruth.evaluate("document.documentElement.scrollHeight - innerHeight") == 0  # panes scroll
     current = ruth.locator(".aspect.is-current")
     expect(current).to_have_attribute("data-aspect", "overall")
     press(ruth, "Enter")
