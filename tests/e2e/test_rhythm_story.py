@@ -94,8 +94,10 @@ def test_how_somebody_likes_to_work_is_remembered_wherever_they_log_in(
     expect(rosa.locator("[value=no]:checked")).to_be_attached()
     press(rosa, "z")
     expect(rosa.locator("[data-message]")).to_contain_text("Undone: no on item 11.")
+    rosa.locator("[data-response]").focus()
     offer.get_by_role("button", name="Turn it on").click()
     expect(offer).to_be_hidden()
+    expect(rosa.locator("[data-response]")).to_be_focused()
     expect(rosa.get_by_label("advance automatically")).to_be_checked()
 
     def preferences() -> str:

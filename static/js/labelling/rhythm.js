@@ -47,7 +47,10 @@ export function startRhythm(root, { config, find, text, on, signal, prefer, isEa
     show(false);
   });
 
-  // A suggestion stays until it is answered; nothing waits for it.
+  // A suggestion stays until it is answered; nothing waits for it. The focus goes back to where it came from.
+  let before = null;
+  on(root, "focusin", ({ target, relatedTarget }) => { if (target.closest(".nudge") && !relatedTarget?.closest(".nudge")) before = relatedTarget; });
+  on(root, "click", ({ target }) => { if (target.closest(".nudge[hidden]")) before?.focus({ preventScroll: true }); });
   const nudge = (name) => root.querySelector(`[data-nudge="${name}"]`);
   function suggest(name, answers) {
     const place = nudge(name);
