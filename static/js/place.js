@@ -12,6 +12,9 @@ export function place(element) {
   });
 }
 
+// The radio of a question that the focus goes to
+export const radioIn = (box) => box.querySelector("[type=radio]:checked") ?? box.querySelector("[type=radio]:not(:disabled)");
+
 // Bring an element into view within the pane that it scrolls in; the page itself stays where it is.
 export function reveal(element) {
   const pane = element.closest("[data-asking]"), onward = pane.querySelector("[data-onward]"), margin = 20; // the way on has a rim

@@ -44,7 +44,15 @@ def test_summaries_are_rated_by_digits_and_cited_documents_are_a_key_away(
     assert rated(site, 1, study) == [4, 3, 5, None, None, 0]
     press(ruth, "u")
     expect(ruth.locator("[data-announce]")).to_contain_text("Undone: quality 5 on item 1.")
-    press(ruth, "k j")
+    press(ruth, "k j F6")
+    expect(current.get_by_role("radio").first).to_be_focused()
+    press(ruth, "ArrowDown F6")
+    expect(current).to_have_attribute("data-aspect", "attributability")
+    expect(ruth.locator("[data-rated]")).to_be_focused()
+    press(ruth, "ArrowUp F6")
+    expect(ruth.locator("[data-reading]")).to_be_focused()
+    press(ruth, "ArrowUp F6 ArrowUp")  # arrows scroll what is read
+    expect(current).to_have_attribute("data-aspect", "coherence")
     ruth.locator("[data-cited='3']").first.click()
     expect(ruth.locator("[data-jump='3']")).to_have_attribute("aria-current", "true")
     assert serious(ruth) == []

@@ -232,6 +232,8 @@ def test_a_bullet_chosen_first_means_full_and_enter_passes_over_what_is_optional
     expect(page.locator("[data-message]")).to_contain_text(undone)
     press(page, "a ArrowDown")
     row = page.locator(".unlinked .is-current")
+    press(page, "b")
+    expect(row.locator(".reason")).to_have_text("Only 4, 5 and 6 work on this row. ↑ leads back to the insights.")
     press(page, "5")
     expect(row.locator("[value=general]")).to_be_checked()
     saved(page)

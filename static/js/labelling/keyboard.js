@@ -1,6 +1,7 @@
 // Keys of a page of label work, the guidelines that list them, and two choices of a person: whether single keys do
 // anything, and whether a complete answer leads on by itself.
 import { isComposing, isOtherScript, isTyping, keyOf as keyOfPress, targetOf } from "../keys.js";
+import { radioIn } from "../place.js";
 
 // `keyOf(key, event)` gives what a usual key does, if anything; `aside` has the open boxes, which have keys of their own.
 export function startKeyboard(root, { config, find, text, say, on, aside, keyOf, usual, prefer }) {
@@ -22,13 +23,22 @@ export function startKeyboard(root, { config, find, text, say, on, aside, keyOf,
   on(find("open-guide"), "click", (event) => { event.preventDefault(); aside.close(); toggleGuide(); });
   on(find("close-guide"), "click", () => toggleGuide(false));
 
-  // Between the texts and the answer, by one key
-  const asking = find("asking"), reading = find("reading");
+  // Round by one key: from the answer to the text, or the summary and then its documents, and back
+  const asking = find("asking"), reading = find("reading"), sides = [asking, find("rated"), reading].filter(Boolean);
+  const stood = new Map(); // where the page was scrolled to as one of them was left
   function changeSides() {
-    const isAsking = asking.contains(document.activeElement);
-    const box = isAsking ? reading : asking.querySelector(".is-current, [type=radio]:checked") ?? asking.querySelector("[type=radio]:not(:disabled)") ?? asking;
-    if (!isAsking) unfold();
-    box.focus();
+    const at = sides.findIndex((side) => side.contains(document.activeElement)), side = sides[(at + 1) % sides.length];
+    stood.set(sides[at], scrollY);
+    if (side === asking) {
+      unfold();
+      const box = [...asking.querySelectorAll(".is-current")].at(-1) ?? asking; // a row below the insights comes after them
+      (radioIn(box) ?? asking).focus();
+      return;
+    }
+    side.focus({ preventScroll: true });
+    const { top, bottom } = side.getBoundingClientRect();
+    if (stood.has(side) && (top > innerHeight / 2 || bottom < innerHeight / 2)) scrollTo(0, stood.get(side));
+    side.scrollIntoView({ block: "nearest" });
   }
   // In small windows the answer can be folded away.
   const fold = find("fold");

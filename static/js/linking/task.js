@@ -133,8 +133,9 @@ run(function start(root) {
   const unsure = () => { questions.current.isUnsure = !questions.current.isUnsure; doubt(questions.current); };
   function keys(key) {
     if (commands[key] || !config.is_open || !questions.current) return commands[key];
-    if (unlinked.current) return REASONS[key] && (() => give(REASONS[key]));
     const bullet = questions.bullets.find(({ dataset }) => dataset.key === key);
+    if (unlinked.current && REASONS[key]) return () => give(REASONS[key]);
+    if (unlinked.current) return LEVELS[key] || bullet || key === "x" ? () => refuse(unlinked.current, text("of-insights")) : undefined;
     if (LEVELS[key]) return () => level(LEVELS[key]);
     if (bullet) return () => pick(Number(bullet.dataset.line));
     return key === "x" ? unsure : undefined;

@@ -1,5 +1,6 @@
 // A summary to rate in the browser: aspects, one of them at hand, and their keys, beside the documents.
 import { OneForm } from "../labelling/one_form.js";
+import { radioIn } from "../place.js";
 import { watchPress } from "../press.js";
 import { run } from "../labelling/shell.js";
 import { startDocuments } from "../reading/documents.js";
@@ -36,7 +37,9 @@ class Rating extends OneForm {
   }
   step(by) {
     const at = this.boxes.indexOf(this.current) + by;
-    if (this.boxes[at]) this.take(this.boxes[at]);
+    if (!this.boxes[at]) return;
+    this.take(this.boxes[at]);
+    if (this.form.contains(document.activeElement)) radioIn(this.current).focus({ preventScroll: true });
   }
   // The next aspect without a rating, after this one and then from the first.
   get following() {
@@ -54,7 +57,8 @@ class Rating extends OneForm {
 
   keys(key) {
     if (LEVELS.has(key)) return () => this.rate(key);
-    return { ArrowDown: () => this.step(1), j: () => this.step(1), ArrowUp: () => this.step(-1), k: () => this.step(-1) }[key];
+    const step = { j: 1, k: -1, ...(this.form.contains(document.activeElement) && { ArrowDown: 1, ArrowUp: -1 }) }[key]; // elsewhere arrows scroll
+    return step && (() => this.step(step));
   }
   rate(level) {
     this.choose(this.current.dataset.aspect, level);
