@@ -1,7 +1,7 @@
 // The documents beside a label task: tabs that say where one is, highlights to step through, search in all of them.
 import { place } from "../place.js";
-import { aimIn, rememberPlaces } from "./places.js";
-import { reveal, showHits, startSearch } from "./search.js";
+import { aimIn, rememberPlaces, reveal } from "./places.js";
+import { showHits, startSearch } from "./search.js";
 
 export function startDocuments(root, { address, find, text, announce, say, on, signal }) {
   const view = root.querySelector(".documents");

@@ -82,3 +82,16 @@ export function frameOf(view) {
   }
   return { scroller: document.scrollingElement, top, height: bottom - top };
 }
+
+// Scroll to a range, if it is not well in view; `view` is what holds the documents, and scrolls where there is room.
+export function reveal({ startContainer, startOffset, endContainer, endOffset }, view) {
+  const live = document.createRange();
+  live.setStart(startContainer, startOffset);
+  live.setEnd(endContainer, endOffset);
+  startContainer.parentElement.scrollIntoView({ block: "nearest" }); // lays the paragraph out, if it was not yet
+  arrive(() => {
+    const box = live.getBoundingClientRect(), { scroller, top, height } = frameOf(view);
+    const isLow = box.bottom > top + height * 0.8, isHigh = box.top < top + Math.min(60, height / 8);
+    if (isLow || isHigh) scroller.scrollBy({ top: box.top - top - height / 3 });
+  });
+}

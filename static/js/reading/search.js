@@ -1,6 +1,6 @@
 // Literal search in documents: all hits counted at each key, painted by the Custom Highlight API.
 import { Finder, Hits, PARTS, watchTexts } from "./finder.js";
-import { arrive, frameOf } from "./places.js";
+import { reveal } from "./places.js";
 import { isComposing } from "../keys.js";
 
 const AROUND = 60; // signs of the text on each side of a hit in a list
@@ -16,19 +16,6 @@ export function showHits(link, where) {
   }
   if (where) link.style.setProperty("--where", `linear-gradient(to right, ${stops})`);
   else link.style.removeProperty("--where");
-}
-
-// Scroll to a range, if it is not well in view; `view` is what holds the documents, and scrolls where there is room.
-export function reveal({ startContainer, startOffset, endContainer, endOffset }, view) {
-  const live = document.createRange();
-  live.setStart(startContainer, startOffset);
-  live.setEnd(endContainer, endOffset);
-  startContainer.parentElement.scrollIntoView({ block: "nearest" }); // lays the paragraph out, if it was not yet
-  arrive(() => {
-    const box = live.getBoundingClientRect(), { scroller, top, height } = frameOf(view);
-    const isLow = box.bottom > top + height * 0.8, isHigh = box.top < top + Math.min(60, height / 8);
-    if (isLow || isHigh) scroller.scrollBy({ top: box.top - top - height / 3 });
-  });
 }
 
 // `parts` are the form and its controls; `leave` is where Escape goes; `signal` ends it all.

@@ -1,6 +1,5 @@
 // Selecting without a mouse: whole sentences of a text, one at a time or several.
-import { frameOf } from "./places.js";
-import { reveal } from "./search.js";
+import { frameOf, reveal } from "./places.js";
 
 export class Sentences {
   // `view` is what scrolls to show them.
