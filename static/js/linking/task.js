@@ -113,12 +113,14 @@ run(function start(root) {
     choose(question);
     if (question.isMissingLine) refuse(question.place, text("which-bullet"));
   }
-  // The button leads to what is missing, wherever it is; the arrows of the bar leave an unfinished summary.
+  // The button leads to what is missing, wherever it is, and says so where one is there already; the arrows of the bar
+  // leave an unfinished summary.
   function onClick() {
     const open = questions.all.find((question) => question.isMissingLine) ?? questions.unanswered;
     if (!open || !config.is_open) { leave(); return; }
+    const isHere = open === questions.current && !unlinked.current;
     choose(open);
-    refuse(open.place, text(open.isMissingLine ? "which-bullet" : "unanswered"));
+    if (isHere || open.isMissingLine) refuse(open.place, text(open.isMissingLine ? "which-bullet" : "unanswered"));
   }
   function doubt(question) {
     if (question.coverage) { store(question); return; }
