@@ -22,12 +22,6 @@ LIES_FREE = """(each) => {
         return each.contains(there) || each.closest("label")?.contains(there);
     });
 }"""
-NARROW = """(least) => [...document.querySelectorAll(
-        ".session .bar button, .search button, .search input, .rail a, .doc-head button")]
-    .filter((each) => each.checkVisibility({ visibilityProperty: true, contentVisibilityAuto: true }))
-    .map((each) => [each.outerHTML.slice(0, 80), each.getBoundingClientRect()])
-    .filter(([, box]) => box.height && box.height < least - 0.5 || box.height && box.width < least - 0.5)
-    .map(([html, box]) => `${html} ${box.width} x ${box.height}`)"""
 SELECT = """(each) => {
     const range = document.createRange();
     range.setStart(each.firstChild, 0);
@@ -56,18 +50,16 @@ def place_of(locator: Locator) -> tuple[float, float, float, float]:
 
 
 def height_of(locator: Locator) -> float:
-    _left, top, _right, bottom = place_of(locator)
-    return bottom - top
+    return float(locator.bounding_box()["height"])
 
 
 def is_on_screen(locator: Locator) -> bool:
     """Whether all of it is on the screen, with nothing over it."""
     left, top, right, bottom = place_of(locator)
-    is_inside = left >= 0 and top >= 0 and right <= WIDE and bottom <= HIGH
-    return is_inside and bool(locator.evaluate(LIES_FREE))
+    return min(left, top) >= 0 and right <= WIDE and bottom <= HIGH and bool(locator.evaluate(LIES_FREE))
 
 
-def test_one_thing_is_offered_a_visit_in_the_sheet_where_no_text_lies(phone: Page, ahead: dict[str, str]) -> None:
+def test_one_thing_is_offered_a_visit_on_top_of_the_sheet(phone: Page, ahead: dict[str, str]) -> None:
     offers = phone.locator(".nudge:visible")
     for number, kind in enumerate(KINDS):
         open_item(phone, ahead[kind], 9)
@@ -77,11 +69,16 @@ def test_one_thing_is_offered_a_visit_in_the_sheet_where_no_text_lies(phone: Pag
         assert phone.evaluate(SHIFTS) == []
         assert phone.evaluate(SMALL, TARGET) == []
         _left, top, _right, bottom = place_of(offers)
-        sheet = place_of(phone.locator("[data-asking]"))
-        assert sheet[1] <= top < bottom <= sheet[1] + 48
+        assert top + TARGET <= bottom <= place_of(phone.locator("[data-asking]"))[1] + 0.5
+        assert is_on_screen(phone.locator(".switch"))
         phone.locator("[data-menu] > summary").tap()
         for item in phone.locator(".more-box .menu-item:visible").all():
             assert item.evaluate(LIES_FREE), item.inner_text()
+        phone.locator("[data-comments] > summary").tap()
+        expect(phone.locator("#comment")).to_be_focused()
+        phone.locator("[data-all] > summary").tap()
+        rows = sorted({place_of(each)[1] for each in phone.locator("a.task-number").all()})
+        assert rows[1] - rows[0] >= TARGET
         phone.keyboard.press("Escape")
         offers.get_by_role("button", name="Nicht jetzt").tap()
         expect(offers).to_have_count(0)
@@ -107,9 +104,7 @@ def test_the_tour_frames_what_it_tells_of_and_the_clock_of_work_stands(phone: Pa
         assert "Esc" not in card.inner_text()
         left, top, right, bottom = place_of(frame)
         margin = 7
-        assert min(left, top) >= -margin, number
-        assert right <= WIDE + margin, number
-        assert bottom <= HIGH + margin, number
+        assert min(left, top, WIDE - right, HIGH - bottom) >= -margin, number
         assert bottom - top >= 30, number
         for button in card.get_by_role("button").all():
             assert height_of(button) >= TARGET - 0.5
@@ -148,12 +143,16 @@ def test_bar_question_and_a_lost_connection_stay_on_the_screen(phone: Page, ahea
     open_item(phone, ahead["verification"], 10)
     is_in_sight(phone)
     assert phone.evaluate("scrollY") > 0
-    bar, question = phone.locator(".bar"), phone.locator(".question h1")
-    for each in (bar.locator("[data-menu] > summary"), phone.locator("[data-undo]"), question):
-        assert is_on_screen(each)
+    bar = phone.locator(".bar")
+    for each in ("[data-menu] > summary", "[data-undo]", ".question h1"):
+        assert is_on_screen(phone.locator(each))
     phone.locator("[data-to-search]").tap()
-    assert is_on_screen(phone.locator("[data-query]"))
-    phone.locator("[data-query]").blur()
+    query = phone.locator("[data-query]")
+    assert is_on_screen(query)
+    place = query.bounding_box()
+    phone.evaluate("scrollTo(0, 0)")
+    assert query.bounding_box() == place, "from one hit to the next"
+    query.blur()
     at_rest = bar.bounding_box()
     phone.context.set_offline(True)
     phone.locator(".level:has([value='yes'])").tap()
@@ -212,13 +211,17 @@ def test_what_says_covered_is_asked_for_its_bullet_clear_of_the_way_on(
     asked, button = phone.locator(".is-current [data-missing]"), phone.locator("[data-onward]")
     expect(asked).to_be_visible()
     assert place_of(asked)[3] + 8 < place_of(button)[1], "the button has a rim of 8 px"
+    phone.locator(".is-current .level:has([value='none'])").tap()
+    button.tap()
+    expect(phone.locator(".question.is-current")).to_have_attribute("data-number", "2")
+    expect(phone.locator(".reason")).to_have_count(0)  # it led on
 
 
 def test_a_page_of_writing_has_room_for_fingers_in_one_row(browser: Browser, site: Site) -> None:
     with seated(browser, site, "ada", **PHONE) as page:
         page.goto(f"/studies/{site.scene['studies']['looks']}/preview/")
         ready(page)
-        assert page.evaluate(NARROW, TARGET) == []
+        assert page.evaluate(SMALL, TARGET) == []
         assert height_of(page.locator(".bar")) < 1.5 * TARGET
         assert page.evaluate("document.documentElement.scrollWidth") == WIDE
 
@@ -233,9 +236,7 @@ def test_a_notice_in_writing_lies_over_the_documents_alone(desk: Callable[[str],
     expect(notice).to_be_visible()
     for part in ("[data-query]", ".query h1", "#editor", ".rail a"):
         assert page.locator(part).first.evaluate(LIES_FREE), part
-    _left, top, _right, bottom = place_of(notice)
-    _left, first, _right, last = place_of(page.locator(".shown"))
-    assert first <= top
-    assert bottom <= last
+    at, shown = place_of(notice), place_of(page.locator(".shown"))
+    assert shown[1] <= at[1] < at[3] <= shown[3]
     page.context.set_offline(False)
     expect(page.locator("[data-resume]")).to_be_visible()

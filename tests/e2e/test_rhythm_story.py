@@ -28,7 +28,7 @@ SHIFTS = """() => new Promise((done) => {
 })"""
 """All that moved by itself: neither right after a real key, nor by a hair, as digits of a font do."""
 SMALL = """(least) => [...document.querySelectorAll(
-        ".bar *, .rhythm *, [data-asking] *, .nudge *, .search *, .document-tabs a")]
+        ".bar *, .rhythm *, [data-asking] *, .nudge *, .search *, .document-tabs a, .rail *, .doc-head *")]
     .filter((each) => each.matches("a[href], button, summary, input, label.level, label.chip"))
     .map((each) => (each.matches("input") && each.closest("label")) || each)
     .filter((each) => each.checkVisibility({ visibilityProperty: true }) && each.getBoundingClientRect().width > 2)
@@ -212,8 +212,6 @@ def test_the_phone_does_every_kind_of_label_work_by_touch_and_nothing_jumps(
 ) -> None:
     for kind in KINDS:
         open_item(phone, ahead[kind])
-        if (later := phone.locator("[data-tour-later]:visible")).count():
-            later.tap()
         assert phone.evaluate(SMALL, TARGET) == [], kind
         assert phone.evaluate("document.documentElement.scrollWidth") == 390
         before = {at: phone.locator(at).bounding_box() for at in (".bar", "[data-asking]", "[data-first], .query")}
@@ -339,8 +337,6 @@ def test_an_item_costs_as_few_taps_on_a_phone_and_nothing_moves(phone: Page, ahe
     advance_automatically(phone)
     for kind in KINDS:
         open_item(phone, ahead[kind], 3)
-        if (later := phone.locator("[data-tour-later]:visible")).count():
-            later.tap()
         questions = phone.locator("[data-question], [data-aspect], [data-first]:not([data-aspect])")
         n_taps = 0
         for question in questions.all():
