@@ -69,8 +69,10 @@ def test_a_document_is_found_cited_and_left_again_by_keys(desk: Callable[[str], 
     expect(editor).to_be_focused()
 
     # From a citation to its document and back, the caret where it was
+    read_at = scrolled(page)
     press(page, "Alt+g")
     expect(page.locator("#documents")).to_be_focused()
+    assert scrolled(page) == read_at  # it is the one with the hit
     expect(current).to_have_attribute("data-jump", str(second))
     press(page, "? Escape")
     expect(page.locator("#documents")).to_be_focused()

@@ -116,11 +116,12 @@ export function startReading(pane, { onCurrent }) {
       view.focus({ preventScroll: true });
       if (isOnePage()) places.back();
     },
-    // Go there, with the focus; false where no such document is shown.
+    // Go there, with the focus; the one that is read stays as it is. False where no such document is shown.
     goTo(number) {
-      const isThere = goTo(numbered(String(number)));
-      if (isThere) view.focus({ preventScroll: true });
-      return isThere;
+      const doc = numbered(String(number));
+      if (doc === current) tell(doc); else if (!goTo(doc)) return false;
+      this.enter();
+      return true;
     },
     toggleCurrent: () => current && toggle(current.dataset.number),
     get number() { return Number(current?.dataset.number); },
