@@ -31,6 +31,7 @@ from annotation.studies.guidelines import current_guideline, guideline_html
 from annotation.studies.rhythm import (
     NEW_UNTIL,
     OFFER_AFTER,
+    PACE_AFTER_MS,
     SWITCHES,
     Preferences,
     day_of,
@@ -364,7 +365,7 @@ def rhythm_of(task: LabelTask, position: Position) -> dict[str, Any]:
         "is_shown": True,
         "today": day.earned or ([(study.currency, Decimal(0))] if study.hourly_rate else []),
         "goal": goal_of(preferences, day),
-        "per_hour": items_an_hour(task.annotator, study),
+        "per_hour": items_an_hour(task.annotator, study) if position.worked_ms >= PACE_AFTER_MS else None,
         "of_study": pay(position.worked_ms, study.hourly_rate) if study.hourly_rate else None,
         "n_open": position.n_open,
     }

@@ -196,7 +196,7 @@ HELD = (
         annotator="session__annotator", fields="session__uid type at_server happened_at active_ms payload",
         technical="tab_id client_seq", setting="RETAIN_SESSION_EVENTS_DAYS"),
     Held.of(PackedRows, "packed", Subject.WRITING, Seen.NOBODY, Erased.ON_REQUEST,
-        _("Drafts and events of sessions that are over, compressed."),
+        _("Drafts and events of sessions that have ended, compressed."),
         _("To need less space; they are in the files of drafts and of events."), annotator="session__annotator",
         twice="table n_rows rows packed_at search_words_gone_at", setting="RETAIN_SEARCH_WORDS_DAYS"),
     Held.of(Session, "notes", Subject.WRITING, Seen.SELF, Erased.ON_REQUEST,

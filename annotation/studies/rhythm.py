@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from decimal import Decimal
 from enum import StrEnum
-from statistics import median
+from statistics import mean, median
 from typing import Annotated, Any
 
 from django.db import transaction
@@ -93,8 +93,8 @@ def prefer(*, annotator: Annotator, **choices: Any) -> Preferences:
     return made
 
 
-PACE_OF, PACE_NEEDS = 50, 5
-"""The pace is that of the last fifty items, once five are done."""
+PACE_OF, PACE_NEEDS, PACE_AFTER_MS = 50, 5, 600_000
+"""The pace is that of the last fifty items, once five are done; shown after ten minutes in a study."""
 NEW_UNTIL = 3
 """Items of a study that are done before a tour of its page is no longer offered."""
 OFFER_AFTER = 10
@@ -175,7 +175,7 @@ MOST_BARS, BAR_HEIGHT = 12, 24
 
 
 def course_of_pace(annotator: Annotator, study: Study) -> list[dict[str, int]]:
-    """The median time (ms) of the tasks done in a study, part by part in their order, as bars of a small plot.
+    """The mean time (ms) of the tasks done in a study, part by part in their order, as bars of a small plot.
 
     None before five in each of two parts; one query.
     """
@@ -184,7 +184,7 @@ def course_of_pace(annotator: Annotator, study: Study) -> list[dict[str, int]]:
     n = min(MOST_BARS, len(times) // PACE_NEEDS)
     if n < 2:
         return []
-    parts = [int(median(times[len(times) * k // n : len(times) * (k + 1) // n])) for k in range(n)]
+    parts = [int(mean(times[len(times) * k // n : len(times) * (k + 1) // n])) for k in range(n)]
     most = max(parts) or 1
     heights = [max(1, ms * BAR_HEIGHT // most) for ms in parts]
     return [

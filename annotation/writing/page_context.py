@@ -144,6 +144,7 @@ def fixed_parts(row: Session) -> dict[str, SafeString]:
             version,
             html,
             contact,
+            **{name: bool(row.config.get(name)) for name in ("click_to_cite", "live_citation_check")},
             **_about(row.assignment, row.document_numbers, row.config.get("list_hits", False)),
         ),
         "texts": _texts(language),

@@ -88,11 +88,15 @@ def test_practice_is_no_work_of_the_day(ben, now: datetime) -> None:
     assert day_of(annotator_of(ben), now).n_items == 0
 
 
-def test_the_pace_is_the_own_median_and_needs_five_items(ben, study: Study, now: datetime) -> None:
+def test_the_pace_is_the_own_median_and_needs_five_items(ben, as_ben, study: Study, now: datetime) -> None:
+    page = label_url("label-task", label_task(study, ben))
     work_on(study, ben, 1, 1, 2, 30, at=now)
     assert items_an_hour(annotator_of(ben), study) is None
     work_on(study, ben, 1, 1, 2, 30, 2, at=now)
     assert items_an_hour(annotator_of(ben), study) == 30
+    assert "about 30 items an hour" in flat(as_ben.get(page).text)
+    work_on(study, ben, 1, 1, 1, 1, 1, at=now)
+    assert "items an hour" not in flat(as_ben.get(page).text), "after five minutes in all"
 
 
 def test_the_end_of_a_study_shows_the_own_pace_over_time_once_ten_are_done(ben, as_ben, now: datetime) -> None:

@@ -165,6 +165,7 @@ def test_aids_follow_the_frozen_settings(ben, as_ben) -> None:
         "list_hits": False,
     }
     assert 'data-cite="1"' in response.text
+    assert ("<dt><kbd>c</kbd>" in response.text, "<dt><kbd>F8</kbd>" in response.text) == (True, False)
     Session.objects.filter(pk=session.pk).update(config={})
     assert "data-cite=" not in page_of(as_ben, session).text
 

@@ -119,7 +119,7 @@ def test_where_no_share_is_asked_mistakes_are_told_and_one_tries_again_or_goes_o
     task, again = label_task(study, ben), reverse("annotation:trial-again", args=[study.uid])
     answer_all(as_ben, study, is_right=False)
     end = as_ben.get(address(study)).text
-    assert "That was the trial" in end
+    assert "The trial is over" in end
     assert "You are ready" not in end
     assert "0 of 3 answers were as expected" in end
     assert again in end
@@ -142,7 +142,7 @@ def test_the_end_of_a_trial_says_that_time_is_paid_only_where_it_is(rate: int, b
     study.save()
     answer_all(as_ben, study)
     end = as_ben.get(address(study)).text
-    assert "From here on you do not see which answers were expected." in end
+    assert "You no longer see which answers were expected." in end
     assert ("From here on your time is paid." in end) == (rate > 0)
 
 
