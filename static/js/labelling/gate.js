@@ -10,6 +10,16 @@ export const painted = () => Promise.race([
   new Promise((resolve) => setTimeout(resolve, 300)),
 ]);
 
+// The second half of a double click, on what has come to stand there since the first, such as the next item.
+const DOUBLE_MS = 500, SAME_SPOT_PX = 24;
+let before = null; // the click before: it outlives the item
+function isEcho(event) {
+  const { timeStamp: at, clientX: x, clientY: y } = event, target = targetOf(event), control = target.closest("label, a, button, summary") ?? target;
+  const is = event.detail > 0 && before && control !== before.control && at - before.at < DOUBLE_MS && Math.hypot(x - before.x, y - before.y) < SAME_SPOT_PX;
+  before = { at, x, y, control: is ? before.control : control };
+  return is;
+}
+
 export class Gate {
   // `why` it is shut: "going" elsewhere, "undoing", "fresh" while a new item is not painted yet; "" while open. A key that
   // was pressed while it was shut may arrive after it opened: what held then, `lately`, holds for that key.
@@ -34,6 +44,7 @@ export class Gate {
   }
 
   watch(event) {
+    if (event.type === "click" && isEcho(event)) { event.preventDefault(); event.stopImmediatePropagation(); return; }
     if (!this.why && event.timeStamp >= this.openedAt) return;
     const target = targetOf(event);
     if (event.type === "keydown" ? this.lets(event) : !this.root.contains(target) || target.closest("[data-stay]")) return;
