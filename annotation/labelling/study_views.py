@@ -335,8 +335,10 @@ def _payload(at: At, request: HttpRequest, number: int, name: str) -> dict[str, 
         now=timezone.now(),
     )
     count(task, len({*at.answers[shown.name].answers, *(each.question for each in judged)}))
-    payload = payload_of(at.kind, Outcome(task, answer, question))
-    return payload | _told(judged)
+    first = at.answers[shown.name].judged
+    return payload_of(at.kind, Outcome(task, answer, question)) | _told(
+        [first.get(each.question, each) for each in judged]
+    )
 
 
 def _told(judged: Sequence[Judged]) -> dict[str, Any]:

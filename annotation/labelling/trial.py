@@ -24,16 +24,7 @@ from pydantic import Field
 
 from annotation.labelling.recording import Answer as AnyAnswer
 from annotation.labelling.recording import AnswerKind
-from annotation.models import (
-    Annotator,
-    LabelItem,
-    LabelTask,
-    Membership,
-    Study,
-    Trial,
-    TrialAnswer,
-    TrialExamples,
-)
+from annotation.models import Annotator, LabelItem, LabelTask, Membership, Study, Trial, TrialAnswer, TrialExamples
 from annotation.pane import Pane, compress, rendered_document
 from annotation.studies.guidelines import in_active_language
 from benchmarks import audit
@@ -203,7 +194,7 @@ def sentence(*, is_right: bool, answer: str, expected: str, why: str) -> str:
     verdict = (
         _("✓ Right. Expected answer: %(expected)s.")
         if is_right
-        else _("✗ Not quite. Your answer: %(given)s. Expected answer: %(expected)s.")
+        else _("✗ Not quite. Your first answer: %(given)s. Expected answer: %(expected)s.")
     )
     return f"{verdict % words}\n{why}"
 

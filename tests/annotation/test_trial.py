@@ -61,7 +61,7 @@ def test_a_wrong_answer_is_told_with_the_expected_one_and_its_reason_and_the_fir
     reason = why["insight"][0]["why"] if kind == "linking" else why["why"]
     assert "xpected" in told
     assert reason in told
-    assert "ight." in as_ben.post(address(study, 1, "choice"), right, headers=JSON).json()["feedback"]
+    assert as_ben.post(address(study, 1, "choice"), right, headers=JSON).json()["feedback"] == told
     assert not any(row.is_right for row in Trial.objects.get().answers.all())
 
 
@@ -71,7 +71,7 @@ def test_it_works_by_plain_forms_and_shows_after_reloading_what_was_answered(ben
     assert f'action="{address(study, 1, "choice")}"' in page
     assert as_ben.post(address(study, 1, "choice"), {"answer": "no"}).url == address(study, 1)
     page = as_ben.get(address(study, 1)).text
-    assert "✗ Not quite. Your answer: no. Expected answer: yes." in page
+    assert "✗ Not quite. Your first answer: no. Expected answer: yes." in page
     assert 'class="feedback is-wrong" data-feedback' in page
     assert f'data-decides="{kind_of("validation").examples(1)[0].values["decides"]}"' in page
     assert re.search(r'value="no"\s+checked', page)
@@ -89,7 +89,7 @@ def test_too_few_right_answers_lead_to_another_try_with_other_examples_and_then_
     assert "Almost: try again" in end
     assert "60 %" in end
     assert all(each.values["point"] in unescape(end) for each in kind_of("validation").examples(1))
-    assert end.count("Your answer: yes.") == 2
+    assert end.count("Your first answer: yes.") == 2
     assert "1 try left." in end
     assert as_ben.get(label_url("label-task", task)).url == address(study)
     assert as_ben.post(reverse("annotation:trial-again", args=[study.uid])).url == address(study)

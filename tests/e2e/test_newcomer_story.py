@@ -100,6 +100,7 @@ def do_trial(page: Page, kind: str, screens: Screens | None = None) -> None:
     items = examples(kind)
     for number, item in enumerate(items, 1):
         at_item(page, f"{number} / {len(items)}")
+        expect(page.locator("[data-done-count]")).to_have_text(f"{number - 1} done")
         expect(page.locator(".trial-banner")).to_contain_text("Not paid and not timed")
         if screens:
             screens.look()
@@ -215,7 +216,7 @@ def test_a_failed_try_is_told_kindly_and_the_second_one_is_passed_on_a_phone_in_
         at_item(page, f"{number} / 3")
         wrong = "no" if item["answer"] == "yes" else "yes"
         page.locator(f"[name=answer][value={wrong}]").check()
-        expect(page.locator("[data-feedback]")).to_contain_text("✗ Nicht ganz. Ihre Antwort:")
+        expect(page.locator("[data-feedback]")).to_contain_text("✗ Nicht ganz. Ihre erste Antwort:")
         expect(page.locator("[data-feedback]")).to_contain_text(item["why"][:30])
         expect(page.locator("[data-feedback]")).to_have_class(re.compile("is-wrong"))
         if number == 1:

@@ -52,6 +52,12 @@ export class Trail {
       link.querySelector("[data-state-name]").textContent = config.states[state];
       link.title = config.states[state];
     }
+    for (const { task } of config.onward) { // those without a number here, as the examples of a trial
+      if (root.querySelector(`[data-task="${task}"]`)) continue;
+      const state = this.newer(task, fetchedAt);
+      more.done += state === "done";
+      more.open -= CLOSED.includes(state);
+    }
     return more;
   }
 }
