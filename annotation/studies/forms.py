@@ -298,7 +298,7 @@ class ConsentForm(forms.Form):
 
     version = forms.IntegerField(widget=forms.HiddenInput)
     agree = forms.BooleanField(
-        label=_("I have read the above and could read the full text. I agree to take part."),
+        label=_("I have read the above and agree to take part."),
         error_messages={"required": _("Tick the box to agree; without it no task can be opened.")},
     )
 
