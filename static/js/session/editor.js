@@ -134,8 +134,8 @@ export function startAids(editor, { swatches }) {
   const showMessage = () => {
     const caret = editor.selectionEnd, here = editor.value.slice(0, caret).split("\n").length;
     const bad = shown.filter(({ kind }) => kind !== "range");
-    const near = shown.filter((each) => each.line === here), at = near.filter(({ start, end }) => start <= caret && caret <= end);
-    const [first] = [...at, ...near, ...bad];
+    const at = bad.filter(({ start, end }) => start <= caret && caret <= end);
+    const [first] = [...at, ...shown.filter((each) => each.line === here), ...bad];
     const message = !first ? "" : [bad.length > 1 ? text("n-problems", { n: bad.length }) : "", text("at-line", { line: first.line, reason: reason(first) })].filter(Boolean).join(" · ");
     if (line.textContent !== message) line.textContent = message;
     line.classList.toggle("is-note", first?.kind === "range");
