@@ -12,17 +12,17 @@ from pathlib import Path
 
 CORE = ("annotation", "benchmarks", "summhay_site")
 BOUNDS = {
-    "lines": 122_781,
+    "lines": 122_776,
     "files": 596,
-    "lines of the core": 105_692,
+    "lines of the core": 105_687,
     "lines of extensions": 13_812,
     "lines of the bench": 3_066,
-    "net lines": 77_271,
+    "net lines": 77_275,
     "modules with one importer": 65,
     "modules under 80 lines": 25,
     "dataclasses": 619,
     "modules outside kinds that name one": 0,
-    "lines of tests": 75_213,
+    "lines of tests": 75_228,
 }
 EXEMPT = re.compile(
     r"/(migrations|management/commands)/|(__init__|apps|urls|admin|kind|tasks)\.py$|^bench/|^[^/]+$"

@@ -336,9 +336,8 @@ def _payload(at: At, request: HttpRequest, number: int, name: str) -> dict[str, 
     )
     count(task, len({*at.answers[shown.name].answers, *(each.question for each in judged)}))
     first = at.answers[shown.name].judged
-    return payload_of(at.kind, Outcome(task, answer, question)) | _told(
-        [first.get(each.question, each) for each in judged]
-    )
+    told = _told([first.get(each.question, each) for each in judged])
+    return payload_of(at.kind, Outcome(task, answer, question)) | told
 
 
 def _told(judged: Sequence[Judged]) -> dict[str, Any]:

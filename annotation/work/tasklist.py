@@ -18,7 +18,6 @@ from annotation.kinds import Text, kind_named
 from annotation.labelling.trial import TrialProgress
 from annotation.models import Annotator, Assignment, CreditRequest, Membership, RecruitmentLink, Session, Study
 from annotation.people.earnings import Earned, LabellingJob, earned_by, labelling_jobs
-from annotation.people.recruitment.links import shares_of
 from annotation.studies import consent
 from annotation.studies.amounts import pay
 from annotation.studies.tasks import task_counts
@@ -170,14 +169,18 @@ def board(annotator: Annotator, now: datetime) -> Board:
     )
 
 
-def offers_of(link: RecruitmentLink, now: datetime) -> list[Any]:
-    """The tasks of somebody who would join by a link now, as `_work_offer.html` shows them."""
-    study, n = link.study, sum(shares_of(link, 1))
+def offers_of(link: RecruitmentLink, n: int, now: datetime) -> list[Any]:
+    """The `n` tasks of somebody who would join by a link now, as `_work_offer.html` shows them.
+
+    None where people share all there is: each who joins later takes some.
+    """
+    study = link.study
     if kind_named(study.kind).words is None:
         limit_ms = study.writing_plan.limit_ms
         return [{"study": study, "limit_ms": limit_ms, "most": pay(limit_ms, study.hourly_rate)}] * n
     trial = TrialProgress((), study.trial_tries) if study.has_trial else None
-    return _labelling_rows([LabellingJob(study, n, n_open=n, trial=trial)], now)
+    jobs = [LabellingJob(study, n, n_open=n, trial=trial)] if link.max_tasks else []
+    return _labelling_rows(jobs, now)
 
 
 def after_practice(annotator: Annotator, now: datetime, *, practised_for: str) -> Row | None:

@@ -13,7 +13,7 @@ export function place(element) {
 }
 
 // The radio of a question that the focus goes to
-export const radioIn = (box) => box.querySelector("[type=radio]:checked") ?? box.querySelector("[type=radio]:not(:disabled)");
+export const radioIn = (box) => box.querySelector("[type=radio]:checked:not(:disabled)") ?? box.querySelector("[type=radio]:not(:disabled)");
 
 // Bring an element into view within the pane that it scrolls in; the page itself stays where it is.
 export function reveal(element) {

@@ -125,10 +125,10 @@ class Visit:
         is_over = any(each.link == self.link and not each.may_go_on for each in mine)
         return "over" if is_over else "again"
 
-    def check(self, now: datetime) -> None:
-        """Raise what stands in the way of joining."""
+    def check(self, now: datetime) -> int:
+        """Raise what stands in the way of joining; gives how many tasks somebody new would get."""
         links.check_open(self.link, panel_id=self.panel_id, digest=self.digest, now=now)
-        links.check_room(self.link, known=self.row.participant.annotator if self.row else None)
+        return links.check_room(self.link, known=self.row.participant.annotator if self.row else None)
 
     def enter(self, now: datetime) -> User:
         """Join, and make the account where there is none."""
@@ -172,10 +172,10 @@ def _answer(request: HtmxHttpRequest, visit: Visit, now: datetime) -> HttpRespon
         if is_sent:
             user = visit.enter(now)
             return _enter(request, user, to="annotation:work" if _has_consented(user) else "annotation:consent")
-        visit.check(now)
+        n = visit.check(now)
     except tuple(REFUSALS) as refusal:
         return _refuse(request, visit, refusal, now)
-    offers = offers_of(visit.link, now)
+    offers = [] if visit.row else offers_of(visit.link, n, now)
     return _show(request, visit.link, "", has_consented=_has_consented(visit.user), offers=offers)
 
 

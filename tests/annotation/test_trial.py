@@ -142,8 +142,8 @@ def test_the_end_of_a_trial_says_that_time_is_paid_only_where_it_is(rate: int, b
     study.save()
     answer_all(as_ben, study)
     end = as_ben.get(address(study)).text
-    assert "You no longer see which answers were expected." in end
-    assert ("From here on your time is paid." in end) == (rate > 0)
+    assert "From now on you do not see which answers are expected." in end
+    assert ("Your work is paid from here on." in end) == (rate > 0)
 
 
 def test_nothing_is_stored_on_a_task_before_the_trial_is_passed(ben, as_ben, cleo) -> None:

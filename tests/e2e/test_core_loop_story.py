@@ -105,7 +105,8 @@ def test_a_document_is_found_cited_and_left_again_by_keys(desk: Callable[[str], 
     query.fill("")
     page.locator("#documents").focus()
     page.locator("#doc-2 .reading p").first.select_text()
-    press(page, "m")
+    with page.expect_response("**/marks/"):
+        press(page, "m")
     bullet = page.evaluate(COLOUR)
     assert page.evaluate(MARKED) == {bullet: page.locator("#doc-2 .reading p").first.inner_text()}
     expect(page.locator(f".editor-marks .{bullet}")).to_have_text("- ")
@@ -182,7 +183,7 @@ def is_read(page: Page, number: str) -> None:
     """The document is on the screen, and is the one that `c` cites."""
     page.wait_for_timeout(STILL_MS)
     expect(page.locator("[data-jump][aria-current]")).to_have_attribute("data-jump", number)
-    assert page.evaluate(BEGAN, number)
+    page.wait_for_function(BEGAN, arg=number)
 
 
 def is_in_sight(page: Page, *, height: float) -> None:

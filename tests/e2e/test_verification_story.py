@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect
 
-from tests.e2e.conftest import Site, at_item, press, saved, seated, until
+from tests.e2e.conftest import AT_REST, Site, at_item, press, saved, seated, until
 from tests.e2e.test_session_looks import serious
 
 pytestmark = pytest.mark.browser
@@ -113,6 +113,7 @@ def test_two_people_verify_by_keyboard_and_one_comes_back_to_the_middle_of_an_it
 
     marked = next(n for n in range(2, N_POINTS + 1) if _goes_to_marked(vera, n))
     assert in_view(vera, "mark[data-span]")
+    vera.locator(".documents").evaluate(AT_REST)  # until then the way there goes on
     vera.evaluate("document.querySelector('.documents').scrollTo(0, 0)")
     assert not in_view(vera, "mark[data-span]")
     press(vera, "h")

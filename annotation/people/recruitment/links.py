@@ -266,14 +266,16 @@ def check_open(link: RecruitmentLink, *, panel_id: str, digest: str, now: dateti
         raise Full
 
 
-def check_room(link: RecruitmentLink, *, known: Annotator | None = None) -> None:
-    """Raise `NoTasks` where nothing would be left for whoever joins next.
+def check_room(link: RecruitmentLink, *, known: Annotator | None = None) -> int:
+    """Raise `NoTasks` where nothing would be left for whoever joins next; gives how many tasks there would be.
 
-    Somebody who took part before may still have tasks that they began.
+    Somebody who took part before may still have tasks that they began, which are not counted.
     """
     is_at_work = known is not None and has_tasks(link, known)
-    if not is_at_work and not shares_of(link, 1):
+    n = 0 if is_at_work else sum(shares_of(link, 1))
+    if not is_at_work and not n:
         raise NoTasks
+    return n
 
 
 def has_tasks(link: RecruitmentLink, annotator: Annotator) -> bool:

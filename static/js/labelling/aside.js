@@ -91,7 +91,7 @@ export function startAside(root, { config, find, text, say, on, send, leaveBy, s
     (form?.querySelector("fieldset") ?? find("skipping").querySelector("button")).focus(); // not a text field: a key types nothing
   }
   function openComment() { open("comments"); comment.focus(); }
-  on(find("comments"), "toggle", ({ newState }) => { if (newState === "open") comment.focus(); });
+  on(find("comments"), "toggle", ({ newState, target }) => { if (newState === "open" && target.firstElementChild === document.activeElement) comment.focus(); });
   // A key while the focus is in an open box: its own, or none, for it does not concern the item.
   function choose(key, target) {
     const isSkipping = find("skipping").contains(target), reason = isSkipping ? reasons[Number(key) - 1] : undefined;

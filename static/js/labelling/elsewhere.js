@@ -4,18 +4,20 @@ import { request } from "../talk.js";
 const OFTEN_MS = 1000;
 
 // `learn(tasks)` is told how the items near stand, `renew()` called where the one on the screen is out of date, `gone()` where
-// it is nobody's here any more. Gives // `know(revision)` for what this page itself has done.
-export function watchElsewhere({ config, on, outbox, learn, renew, gone }) {
+// it is nobody's here any more. Gives `know(revision)` for what this page itself has done.
+export function watchElsewhere({ config, on, signal, outbox, learn, renew, gone }) {
   const { urls } = config;
   let { revision } = config, lookedAt = 0;
   async function look() {
     if (!urls.near || document.hidden || !outbox.isEmpty || Date.now() - lookedAt < OFTEN_MS) return;
     lookedAt = Date.now();
     const answer = await request(urls.near).catch(() => null);
+    if (signal.aborted) return; // another item is here
     if (answer?.status === 404) gone();
     if (answer?.status !== 200 || !outbox.isEmpty) return; // the next time somebody comes back
-    learn(answer.body.tasks);
     const mine = answer.body.tasks.find(({ task }) => task === config.task);
+    if (mine && mine.revision < revision) return; // it was on its way before what was done here since
+    learn(answer.body.tasks);
     if (answer.body.is_open !== config.is_open || (mine && mine.revision > revision)) renew();
   }
   on(window, "focus", look);

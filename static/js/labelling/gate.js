@@ -10,13 +10,15 @@ export const painted = () => Promise.race([
   new Promise((resolve) => setTimeout(resolve, 300)),
 ]);
 
-// The second half of a double click, on what has come to stand there since the first, such as the next item.
-const DOUBLE_MS = 500, SAME_SPOT_PX = 24;
+// The second half of a double click on an answer, where another one has come to stand since the first.
+export const DOUBLE_MS = 500;
+const SAME_SPOT_PX = 24;
 let before = null; // the click before: it outlives the item
 function isEcho(event) {
-  const { timeStamp: at, clientX: x, clientY: y } = event, target = targetOf(event), control = target.closest("label, a, button, summary") ?? target;
-  const is = event.detail > 0 && before && control !== before.control && at - before.at < DOUBLE_MS && Math.hypot(x - before.x, y - before.y) < SAME_SPOT_PX;
-  before = { at, x, y, control: is ? before.control : control };
+  const { timeStamp: at, clientX: x, clientY: y } = event, answer = targetOf(event).closest("[data-asking] label");
+  if (!event.detail) return false;
+  const is = answer && before && answer !== before.answer && at - before.at < DOUBLE_MS && Math.hypot(x - before.x, y - before.y) < SAME_SPOT_PX;
+  if (!is) before = answer && { at, x, y, answer };
   return is;
 }
 

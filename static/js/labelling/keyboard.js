@@ -32,7 +32,7 @@ export function startKeyboard(root, { config, find, text, say, on, aside, keyOf,
     if (side === asking) {
       unfold();
       const box = [...asking.querySelectorAll(".is-current")].at(-1) ?? asking; // a row below the insights comes after them
-      (radioIn(box) ?? asking).focus();
+      (radioIn(box) ?? box).focus();
       return;
     }
     side.focus({ preventScroll: true });

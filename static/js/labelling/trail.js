@@ -52,11 +52,12 @@ export class Trail {
       link.querySelector("[data-state-name]").textContent = config.states[state];
       link.title = config.states[state];
     }
-    for (const { task } of config.onward) { // those without a number here, as the examples of a trial
-      if (root.querySelector(`[data-task="${task}"]`)) continue;
-      const state = this.newer(task, fetchedAt);
-      more.done += state === "done";
-      more.open -= CLOSED.includes(state);
+    for (const step of config.onward) { // those without a number here, as the examples of a trial
+      if (root.querySelector(`[data-task="${step.task}"]`)) continue;
+      const { state: was } = step, state = this.newer(step.task, fetchedAt) ?? was;
+      more.done += (state === "done") - (was === "done");
+      more.open += CLOSED.includes(was) - CLOSED.includes(state);
+      step.state = state;
     }
     return more;
   }

@@ -2,6 +2,7 @@
 import { fieldOf } from "../labelling/outbox.js";
 import { reveal } from "../place.js";
 import { watchPress } from "../press.js";
+import { DOUBLE_MS } from "../labelling/gate.js";
 import { hasEarlyChoice, run, startShell } from "../labelling/shell.js";
 import { Questions } from "./questions.js";
 import { REASONS, Unlinked } from "./unlinked.js";
@@ -162,7 +163,15 @@ run(function start(root) {
     on(row, "change", () => save(unlinked.fields()));
   }
   if (unlinked.box) on(unlinked.box, "submit", (event) => { event.preventDefault(); save(unlinked.fields()); });
-  for (const bullet of questions.bullets) on(bullet, "click", () => { if (!String(getSelection())) pick(Number(bullet.dataset.line)); });
+  // The second half of a double click is no answer to the insight that has come since.
+  let clicked = null;
+  for (const bullet of questions.bullets) on(bullet, "click", () => {
+    const now = { bullet, question: questions.current, at: performance.now() };
+    if (String(getSelection())) return;
+    if (clicked?.bullet === bullet && clicked.question !== now.question && now.at - clicked.at < DOUBLE_MS) return;
+    clicked = now;
+    pick(Number(bullet.dataset.line));
+  });
 
   const named = address.hash.startsWith("#q-") && questions.of(address.hash.slice(3));
   draw();

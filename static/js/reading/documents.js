@@ -1,5 +1,6 @@
 // The documents beside a label task: tabs that say where one is, highlights to step through, search in all of them.
 import { place } from "../place.js";
+import { watchPress } from "../press.js";
 import { aimIn, rememberPlaces, reveal } from "./places.js";
 import { showHits, startSearch } from "./search.js";
 
@@ -90,7 +91,14 @@ export function startDocuments(root, { address, find, text, announce, say, on, s
     find("search").classList.add("is-open"); // before the focus, which then moves nothing
     search.open();
   }
-  on(find("search"), "focusout", () => find("search").classList.remove("is-open"));
+  // What makes room for it comes back after a press that has taken the focus, which would land beside its target.
+  const isPressed = watchPress(on);
+  function closeSearch() {
+    if (isPressed()) setTimeout(closeSearch, 50);
+    else find("search").classList.toggle("is-open", find("search").contains(document.activeElement));
+  }
+  on(find("search"), "focusin", () => find("search").classList.add("is-open"));
+  on(find("search"), "focusout", () => setTimeout(closeSearch));
   on(find("to-search"), "click", openSearch);
 
   if (matchMedia("(hover: none)").matches) find("query").placeholder = find("query").getAttribute("aria-label"); // no key

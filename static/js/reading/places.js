@@ -49,7 +49,10 @@ export function rememberPlaces({ key, view, docs, current, signal }) {
   return {
     go,
     // To where the current one is read, after another layout.
-    back() { const doc = current(); arrive(() => show(doc, places[numberOf(doc)])); },
+    back() {
+      const doc = current(), share = places[numberOf(doc)];
+      if (share !== undefined) arrive(() => show(doc, share));
+    },
     // The document that was read last, if there is one.
     last: () => docs.find((doc) => numberOf(doc) === places.last),
   };

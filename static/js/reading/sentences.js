@@ -16,9 +16,10 @@ export class Sentences {
   // With the first one that begins in view.
   begin() {
     const places = this.all, { top } = frameOf(this.view);
-    const at = places.findIndex((_, index) => this.rangeOf(index, index).getBoundingClientRect().top >= top);
+    const below = places.findIndex((place) => this.rangeOf(place, place).getBoundingClientRect().top >= top);
+    const at = below < 0 ? places.length - 1 : below;
     this.isOn = places.length > 0;
-    if (this.isOn) this.select(Math.max(0, at), Math.max(0, at));
+    if (this.isOn) this.select(at, at);
   }
   stop() {
     this.isOn = false;
@@ -30,16 +31,17 @@ export class Sentences {
   }
 
   select(first, last) {
-    const range = this.rangeOf(first, last);
+    const places = this.all, range = this.rangeOf(places[first], places[last]);
     this.at = [first, last];
     getSelection().removeAllRanges();
     getSelection().addRange(range);
     reveal(range, this.view);
   }
-  rangeOf(first, last) {
-    const range = document.createRange(), places = this.all;
-    range.setStart(...this.nodeAt(places[first][0]));
-    range.setEnd(...this.nodeAt(places[last][1]));
+  // From the beginning of one place to the end of another
+  rangeOf([start], [, end]) {
+    const range = document.createRange();
+    range.setStart(...this.nodeAt(start));
+    range.setEnd(...this.nodeAt(end));
     return range;
   }
   // The text node that holds a place, and the place in it.

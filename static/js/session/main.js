@@ -246,18 +246,27 @@ function follow() {
   if (number === null || !reading.goTo(number)) notice("number", text(number === null ? "no-citation" : "no-document", { number }), { seconds: 8 });
 }
 // Marks what is selected. Where nothing is, sentences of the document that is read are chosen by keys first.
-let sentences = null;
+let sentences = null; // while some are chosen
 function mark() {
-  const isChosen = marks.toggle();
-  if (isChosen) { sentences?.stop(); clearNotice("mark"); return; }
+  if (marks.toggle()) {
+    if (sentences) choosing.Escape();
+    return;
+  }
   sentences = new Sentences(reading.texts, documents);
   sentences.begin();
   notice("mark", text("mark-sentence"), { seconds: 8 });
 }
 const choosing = {
   ArrowUp: (isLonger) => sentences.step(-1, isLonger), ArrowDown: (isLonger) => sentences.step(1, isLonger),
-  Enter: mark, Escape() { sentences.stop(); clearNotice("mark"); },
+  Enter: mark,
+  Escape() { sentences.stop(); choseNone(); },
 };
+function choseNone() {
+  sentences = null;
+  clearNotice("mark");
+}
+pane.addEventListener("pointerdown", choseNone);
+pane.addEventListener("focusin", ({ target }) => { if (target !== documents) choseNone(); });
 function saveNow() {
   announce(text("saving"));
   autosave.flush({ source: "key" }).then(() => announce(find("save-state").textContent));
@@ -291,7 +300,7 @@ document.addEventListener("keydown", (event) => {
   else if (isCommand && key === "Enter" && !isComposing(event)) act = () => find("submit").click();
   else if (isComposing(event) && isTyping(target)) return;
   else if (key === "Escape" && guide.isOpen) act = () => guide.toggle(false);
-  else if (sentences?.isOn && choosing[key] && !isTyping(target) && !getSelection().isCollapsed) act = () => choosing[key](event.shiftKey);
+  else if (sentences && choosing[key] && !isTyping(target)) act = () => choosing[key](event.shiftKey);
   else if (key === "Escape" && isWriting(target)) act = reading.enter;
   else if (key === "Escape" && !isTyping(target)) act = () => goBack(lastArea);
   else if (key === "F8") act = aids.step;

@@ -57,12 +57,12 @@ export function startReading(pane, { onCurrent }) {
   };
   watch();
   // Where lines break anew or something else scrolls, what was read stays in view; on one page, the text that is written.
-  let layout = "";
+  let wide = 0, wasOnePage = isOnePage();
   new ResizeObserver(([{ contentRect: { width } }]) => {
-    const was = layout;
-    layout = `${width} ${isOnePage()}`;
-    if (!was || layout === was || !current) return;
-    watch();
+    const isWider = wide && width !== wide, isOther = isOnePage() !== wasOnePage;
+    [wide, wasOnePage] = [width, isOnePage()];
+    if (isOther) watch();
+    if (!current || !(isWider || isOther)) return;
     attend(current);
     const writing = document.activeElement.closest(".writing");
     if (writing && isOnePage()) document.activeElement.scrollIntoView({ block: "nearest" }); else places.back();
