@@ -22,7 +22,7 @@ BOUNDS = {
     "modules under 80 lines": 25,
     "dataclasses": 619,
     "modules outside kinds that name one": 0,
-    "lines of tests": 75_228,
+    "lines of tests": 75_229,
 }
 EXEMPT = re.compile(
     r"/(migrations|management/commands)/|(__init__|apps|urls|admin|kind|tasks)\.py$|^bench/|^[^/]+$"
