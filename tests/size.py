@@ -22,7 +22,7 @@ BOUNDS = {
     "modules under 80 lines": 25,
     "dataclasses": 619,
     "modules outside kinds that name one": 0,
-    "lines of tests": 75_229,
+    "lines of tests": 75_230,
 }
 EXEMPT = re.compile(
     r"/(migrations|management/commands)/|(__init__|apps|urls|admin|kind|tasks)\.py$|^bench/|^[^/]+$"

@@ -36,6 +36,7 @@ COMPOSED = {
     "questions.{act}": ("archived", "restored"),
     "session.late_text_{verdict}": ("accepted", "declined"),
     "study.{to.value}": ("open", "closed", "archived"),
+    "{role}.saved": ("judge", "summarizer"),
 }
 """Actions that the code puts together, with what is put in."""
 
