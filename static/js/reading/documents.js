@@ -1,14 +1,13 @@
 // The documents beside a label task: tabs that say where one is, highlights to step through, search in all of them.
 import { place } from "../place.js";
 import { watchPress } from "../press.js";
-import { aimIn, rememberPlaces, reveal } from "./places.js";
+import { aimIn, isBox, rememberPlaces, reveal } from "./places.js";
 import { showHits, startSearch } from "./search.js";
 
 export function startDocuments(root, { address, find, text, announce, say, on, signal }) {
   const view = root.querySelector(".documents");
   const docs = [...view.querySelectorAll(".doc")], marks = [...view.querySelectorAll("[data-span]")];
   const tabs = new Map([...root.querySelectorAll("[data-jump]")].map((tab) => [tab.dataset.jump, tab]));
-  const scrolls = () => getComputedStyle(view).overflowY !== "visible";
   const aim = aimIn(view, docs[0]);
   let current = null, at = -1;
 
@@ -25,7 +24,7 @@ export function startDocuments(root, { address, find, text, announce, say, on, s
   const observer = new IntersectionObserver((entries) => {
     for (const { target, isIntersecting } of entries) inView[isIntersecting ? "add" : "delete"](target);
     setCurrent(aim.get() ?? docs.find((doc) => inView.has(doc)));
-  }, { root: scrolls() ? view : null, rootMargin: "-30% 0px -69% 0px" });
+  }, { root: isBox(view) ? view : null, rootMargin: "-30% 0px -69% 0px" });
   for (const doc of docs) observer.observe(doc);
   signal.addEventListener("abort", () => observer.disconnect());
 
@@ -108,7 +107,7 @@ export function startDocuments(root, { address, find, text, announce, say, on, s
   place(view);
   return {
     open: (number) => jump(numbered(number)),
-    isOnePage: () => !scrolls(),
+    isOnePage: () => !isBox(view),
     commands: {
       ...(find("mark-now") && { h: () => step(1), H: () => step(-1) }),
       d: () => jump(docs[Math.min(docs.length - 1, docs.indexOf(current) + 1)]),

@@ -72,9 +72,12 @@ export function aimIn(view, first) {
   };
 }
 
+// Whether the texts scroll in a box of their own, rather than with the page.
+export const isBox = (view) => getComputedStyle(view).overflowY !== "visible";
+
 // Where `view` is read: its own box if it scrolls, else the window without the bars that stick to its edges.
 export function frameOf(view) {
-  if (getComputedStyle(view).overflowY !== "visible") {
+  if (isBox(view)) {
     const { top, height } = view.getBoundingClientRect();
     return { scroller: view, top, height };
   }

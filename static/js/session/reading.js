@@ -1,5 +1,5 @@
 // Reading: where one is, what was read, the divider, notes beside the text.
-import { aimIn, rememberPlaces } from "../reading/places.js";
+import { aimIn, isBox, rememberPlaces } from "../reading/places.js";
 import { startRail } from "./rail.js";
 import { Unreachable, announce, backoff, call, config, events, find, keptNotes, localNotes, newId, pause, release, tabId, text } from "./wire.js";
 
@@ -45,7 +45,7 @@ export function startReading(pane, { onCurrent }) {
     rail.show(rail.linkOf(doc.dataset.number));
     onCurrent(doc.dataset.number);
   };
-  const isOnePage = () => getComputedStyle(view).overflowY === "visible";
+  const isOnePage = () => !isBox(view);
   const watch = () => { // anew where another layout lets something else scroll
     observer?.disconnect();
     inView.clear();
